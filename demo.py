@@ -1,4 +1,4 @@
-"""The demo: a fresh machine in; a real engine, the real catalogue, the API, a first search and a first order out.
+"""Starts a real engine, loads the real catalogue, serves the API, and places a first search and a first order.
 
 `make demo` and `make stop` run this. State is in `var/`; a second start keeps what is there.
 """
@@ -67,7 +67,7 @@ def command(name: str, *arguments: str, **options: Any) -> subprocess.CompletedP
     return done
 
 
-def must(name: str, *arguments: str) -> str:
+def run_checked(name: str, *arguments: str) -> str:
     """Runs a command that has to succeed and returns what it printed."""
     done = command(name, *arguments)
     if done.returncode:
@@ -80,7 +80,7 @@ def start_engine(settings: DemoSettings) -> None:
     if settings.opensearch_url is not None:
         say(f"using the OpenSearch at {settings.opensearch_url} (GEAR_OPENSEARCH_URL)")
         return
-    os.environ["GEAR_OPENSEARCH_URL"] = must("gear-node", "start").split()[-1]
+    os.environ["GEAR_OPENSEARCH_URL"] = run_checked("gear-node", "start").split()[-1]
 
 
 def load_catalogue() -> list[int]:
@@ -88,10 +88,10 @@ def load_catalogue() -> list[int]:
 
     Returns the items that are offered again by it.
     """
-    status = json.loads(must("gear-indexer", "status", "--platform", PLATFORM, "--json"))
+    status = json.loads(run_checked("gear-indexer", "status", "--platform", PLATFORM, "--json"))
     if status["definition"] == "equal":
         say("the catalogue is loaded already")
-        return agree(status["items"])
+        return reconcile_index(status["items"])
     say(f"loading {LISTINGS:,} listings made from the real catalogue")
     with subprocess.Popen([str(BIN / "gear-indexer"), "sample", *SAMPLE], stdout=subprocess.PIPE) as sample:
         done = command("gear-indexer", "load", "-", "--platform", PLATFORM, stdin=sample.stdout)
@@ -100,7 +100,7 @@ def load_catalogue() -> list[int]:
     return []
 
 
-def agree(items: int) -> list[int]:
+def reconcile_index(items: int) -> list[int]:
     """Has an index that was there before hide what the orders of this database bind, and nothing else.
 
     The node is shared by checkouts: orders of another one, or of a `var` that is gone, may have left their marks. What
@@ -126,7 +126,7 @@ def release() -> list[int]:
     """Offers the items again that the index binds and no order of this database does; `start_api` publishes it."""
     listed = command("gear-api", "reconcile", "--platform", PLATFORM, "--json")
     items: list[int] = json.loads(listed.stdout)["undecided"]
-    must("gear-api", "reconcile", "--platform", PLATFORM, *(f"--release={item}" for item in items), "--json")
+    run_checked("gear-api", "reconcile", "--platform", PLATFORM, *(f"--release={item}" for item in items), "--json")
     return items
 
 
@@ -198,16 +198,20 @@ def token(file: Path, name: str, *options: str) -> str:
 
     The other one is revoked.
     """
-    known = {entry["id"] for entry in json.loads(must("gear-api", "token", "list", "--json")) if not entry["revokedAt"]}
+    known = {
+        entry["id"]
+        for entry in json.loads(run_checked("gear-api", "token", "list", "--json"))
+        if not entry["revokedAt"]
+    }
     stored: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
     is_known = stored.get("id") in known
     if is_known and stored.get("options", [*options]) == [*options]:
         return str(stored["token"])
-    created = json.loads(must("gear-api", "token", "create", "--name", name, *options, "--json"))
+    created = json.loads(run_checked("gear-api", "token", "create", "--name", name, *options, "--json"))
     file.touch(mode=0o600)
     file.write_text(json.dumps({**created, "options": options}))
     if is_known:  # nobody has its text any more
-        must("gear-api", "token", "revoke", stored["id"])
+        run_checked("gear-api", "token", "revoke", stored["id"])
     return str(created["token"])
 
 
@@ -296,7 +300,7 @@ def start() -> None:
     stop_api()
     check_port(settings.api_port)
     start_engine(settings)
-    must("gear-api", "migrate")
+    run_checked("gear-api", "migrate")
     released = load_catalogue()
     open_page(base)
     start_api(base)
@@ -320,7 +324,7 @@ def stop() -> None:
     """Stops what `start` started; data stays."""
     stop_api()
     if DemoSettings().opensearch_url is None:
-        must("gear-node", "stop")
+        run_checked("gear-node", "stop")
 
 
 if __name__ == "__main__":

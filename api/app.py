@@ -11,6 +11,7 @@ from aiohttp import TraceConfig
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
+from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 import api.catalogue.routes
@@ -103,6 +104,18 @@ BODIES: list[type[BaseModel]] = [
 ]
 
 
+class GearApp(FastAPI):
+    """FastAPI with our middleware around its own, whose response to an unexpected exception so has all headers."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Called by the framework, once."""
+        ours, self.user_middleware = self.user_middleware, []
+        app = super().build_middleware_stack()
+        for middleware, arguments, options in reversed(ours):
+            app = middleware(app, *arguments, **options)
+        return app
+
+
 def create_app(
     settings: Settings, platforms: Platforms | None = None, *, body_seconds: float = BODY_SECONDS
 ) -> FastAPI:
@@ -120,13 +133,13 @@ def create_app(
             app.state.services = services.by_type()
             app.state.drain.on_begin = services.change_feed.tail.close
             trace_configs = await resources.enter_async_context(tracing.exporting(settings, services.orders.store))
-            app.state.wake_workers = await resources.enter_async_context(order_workers(services, trace_configs))
+            app.state.wake_workers = await resources.enter_async_context(background_workers(services, trace_configs))
             # for the server's protocol
             connections = ConnectionLimit(settings.max_connections)
             resources.enter_context(app.state.drain.before_stop())
             yield {"admission": admission, "connections": connections, "drain": app.state.drain}
 
-    app = FastAPI(
+    app = GearApp(
         title="Gear search and orders",
         version=version("gear"),
         summary="Search single in-game items and order them",
@@ -150,7 +163,7 @@ def create_app(
 
 
 @asynccontextmanager
-async def order_workers(
+async def background_workers(
     services: Services, trace_configs: Sequence[TraceConfig] = (), *, stop_seconds: float = STOP_SECONDS
 ) -> AsyncIterator[Callable[[], None]]:
     """Runs the background work; yields the function that wakes that of orders after one has changed.
@@ -177,9 +190,9 @@ async def order_workers(
     workers = [
         index_sync.worker,
         retention(store, settings, wake_workers, count_expired),
-        PeriodicWorker("uses", services.token_cache.record_uses, drain=True),
+        PeriodicWorker("token uses", services.token_cache.record_uses, drain=True),
         sandbox_moves(store, wake_workers),
-        PeriodicWorker("searches", services.search.unanswered.flush, drain=True),
+        PeriodicWorker("unanswered searches", services.search.unanswered.flush, drain=True),
         PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS),
         PeriodicWorker("audit of writes", services.catalogue.audit.record, drain=True),
         services.change_feed.worker,

@@ -1,5 +1,6 @@
 """Builds the clients of the search engine from its settings. No other module does."""
 
+import ssl
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,6 +39,15 @@ def _checked_addresses(value: str) -> str:
     return value
 
 
+def _checked_certificates(file: Path) -> Path:
+    try:
+        ssl.create_default_context(cafile=file)
+    except OSError:  # also what is no certificate
+        message = f"{file} has no certificates that can be read"
+        raise ValueError(message) from None
+    return file
+
+
 class SearchSettings(SecretFileSettings):
     """Where the engine is and under which names its indices live, from `GEAR_…` variables and `.env`."""
 
@@ -52,7 +62,7 @@ class SearchSettings(SecretFileSettings):
     opensearch_username: str | None = None
     opensearch_password_file: Path | None = None
     opensearch_password: SecretStr | None = None
-    opensearch_ca_certs: FilePath | None = Field(
+    opensearch_ca_certs: Annotated[FilePath, AfterValidator(_checked_certificates)] | None = Field(
         default=None, description="file with the certificates that sign the engine's own, for https"
     )
     platform_files: Path = Field(default=PLATFORM_FILES, description="folder with one `<id>.toml` a platform")

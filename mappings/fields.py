@@ -5,6 +5,13 @@ Adding a filter, a facet or a sort is one row here (and its field in `gear.json`
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+# Keeps out items that an active order binds. They are few, so excluding them costs the engine nothing; a clause that
+# every item has to meet would be evaluated for every item.
+OFFERED: Final = {"bool": {"must_not": [{"term": {"bound": True}}]}}
+TIE_BREAKERS: Final = ({"id": "asc"}, {"platform": "asc"})
+"""The end of every sort: by id; across platforms two items may have the same id."""
 
 
 class Kind(StrEnum):

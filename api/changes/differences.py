@@ -54,16 +54,20 @@ class View:
         """How many there are."""
         return await self.engine.count(self.pit)
 
-    async def changed_since(self, position: int) -> AsyncIterator[list[_Document]]:
-        """The items that were written after the operation `position`, in the order of their last one."""
-        # of several shards several may have the same number: more than a page of them is not possible
-        body: dict[str, Any] = {"sort": [{"_seq_no": "asc"}, {"id": "asc"}], "size": BATCH, "seq_no_primary_term": True}
-        body["query"] = {"range": {"_seq_no": {"gt": position}}}
-        while hits := await self.engine.hits(self.pit, body):
-            yield await self._with_items(hits)
-            if len(hits) < BATCH:
-                return
-            body["search_after"] = hits[-1].sort
+    async def changed_since(self, positions: Sequence[int]) -> AsyncIterator[list[_Document]]:
+        """The items that were written after the operation that is named for their shard, or for all shards, each
+        shard's in the order of their last one.
+        """
+        for shard, position in enumerate(positions):
+            body: dict[str, Any] = {"sort": [{"_seq_no": "asc"}, {"id": "asc"}], "size": BATCH}
+            body |= {"query": {"range": {"_seq_no": {"gt": position}}}, "seq_no_primary_term": True}
+            if len(positions) > 1:  # where there are as many slices as shards, each is one shard
+                body["slice"] = {"id": shard, "max": len(positions)}
+            while hits := await self.engine.hits(self.pit, body):
+                yield await self._with_items(hits)
+                if len(hits) < BATCH:
+                    break
+                body["search_after"] = hits[-1].sort
 
     async def documents(self, ids: Sequence[int], *, with_items: bool) -> dict[int, _Document]:
         """Those of these items that are there."""
@@ -99,13 +103,13 @@ def _document(hit: Hit, source: bytes) -> _Document:
     return _Document(hit.id, hit.sequence_number, _facts.decode(source), source)
 
 
-async def since(before: View, after: View, position: int, deleted: Ids) -> Differences:
-    """The differences between two views of one index; `before` shows all operations up to `position`.
+async def since(before: View, after: View, positions: Sequence[int], deleted: Ids) -> Differences:
+    """The differences between two views of one index; `before` shows all operations up to `positions`.
 
     Deletes leave no trace in a view but in the number of items. Those that are recorded are looked for first.
     """
     missing = await before.count() - await after.count()
-    async for page in after.changed_since(position):
+    async for page in after.changed_since(positions):
         earlier = await before.documents([document.id for document in page], with_items=False)
         missing += len(page) - len(earlier)
         yield _differences(after.platform, [(earlier.get(document.id), document) for document in page])
@@ -120,9 +124,9 @@ async def since(before: View, after: View, position: int, deleted: Ids) -> Diffe
                     return
 
 
-async def unknown(after: View, position: int, deleted: Ids) -> Differences:
-    """What may differ from a view that is lost, which showed all operations up to `position`: some of it does not."""
-    async for page in after.changed_since(position):
+async def unknown(after: View, positions: Sequence[int], deleted: Ids) -> Differences:
+    """What may differ from a view that is lost, which showed all operations up to `positions`: some of it does not."""
+    async for page in after.changed_since(positions):
         yield [Difference(after.platform, each.id, None, each.offered, is_known=False) for each in page]
     async for ids in deleted:
         later = await after.documents(ids, with_items=False)
@@ -132,7 +136,7 @@ async def unknown(after: View, position: int, deleted: Ids) -> Differences:
 async def everywhere(before: View | None, after: View) -> Differences:
     """The differences between two views of different indices; None: there was no item before."""
     if before is None:
-        async for page in after.changed_since(-1):
+        async for page in after.changed_since([-1]):
             yield _differences(after.platform, [(None, document) for document in page])
         return
     async with aclosing(_differing(before, after, only_deleted=False)) as differing:

@@ -12,9 +12,9 @@ from itertools import groupby
 
 import orjson
 
+from api.engine.clauses import Clause, any_of
 from api.engine.feed import Entry
-from api.search.query.clauses import Clause
-from api.timestamps import rfc3339
+from mappings.timestamps import rfc3339
 
 
 class Side(IntEnum):
@@ -66,7 +66,7 @@ def request(offered: Clause, platforms: Sequence[int], after: int, last: int, si
     demanded = [
         {"range": {"seq": {"gt": after, "lte": last}}},
         {"terms": {"platform": list(platforms)}},
-        {"bool": {"should": [offered, {"term": {"side": Side.UNKNOWN}}], "minimum_should_match": 1}},
+        any_of([offered, {"term": {"side": Side.UNKNOWN}}]),
     ]
     return {
         "query": {"bool": {"filter": demanded}},

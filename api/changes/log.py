@@ -7,16 +7,16 @@ read.
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
 from api.changes.bookmark import Bookmark
 from api.changes.entries import Change, answer_of, changes_of, request
+from api.engine.clauses import Clause
 from api.engine.errors import NotLoadedError
 from api.engine.feed import FeedEngine
 from api.errors import ApiError
-from api.search.query.clauses import Clause
 from store.feeds import Feed, Segment
 
 MAX_SIDES: Final = 3
@@ -35,7 +35,7 @@ class Subscription:
 
 @dataclass(frozen=True)
 class Page:
-    """Changes in their order; `end` is up to where they are all, `more` whether there may be more committed ones."""
+    """Changes in their order; `end` is up to where they are all, `more` whether there are more committed ones."""
 
     changes: Sequence[Change]
     end: Bookmark
@@ -104,7 +104,8 @@ class ChangeLog:
                 continue
             page = await self._read(segment, subscription, after, limit)
             if page.changes:
-                return page
+                more = page.more or bool((await self.read(feed, subscription, page.end, 1)).changes)  # in later logs
+                return replace(page, more=more)
             after = segment.last
         return Page([], Bookmark(feed.newest.id, feed.committed), more=False)
 

@@ -37,13 +37,19 @@ log = structlog.get_logger("gear.api")
 
 class PlatformState(msgspec.Struct, frozen=True):
     """The view of a platform up to which its changes are told: from the time `at` (microseconds since 1970), with all
-    operations up to `position`.
+    operations of each shard up to its one of `positions`.
     """
 
     index: str
-    position: int
+    position: int  # the least: all that the version before knows
     pit: str
     at: int
+    positions: tuple[int, ...] = ()  # none where the version before has recorded
+
+    @property
+    def known_positions(self) -> tuple[int, ...]:
+        """One for each shard, or one for all of them."""
+        return self.positions or (self.position,)
 
 
 State = dict[str, PlatformState]
@@ -160,7 +166,7 @@ class Recorder:
         moved = {
             key: view
             for key, view in ((str(platform), view) for platform, view in observed.items())
-            if key not in state or (state[key].index, state[key].position) != (view.index, view.checkpoint)
+            if key not in state or (state[key].index, state[key].positions) != (view.index, view.checkpoints)
         }
         if not moved:
             return feed, segment
@@ -203,16 +209,18 @@ class Recorder:
         """A view of what serves now."""
         at = time.time_ns() // 1000
         try:
-            pit = await self._freeze(observed.index)
+            pit, shards = await self._freeze(observed.index)
         except NotLoadedError as error:
             raise ApiError("search_unavailable", f"{observed.index} was replaced meanwhile") from error
-        return PlatformState(observed.index, observed.checkpoint, pit, at)
+        if shards != len(observed.checkpoints):
+            raise ApiError("search_unavailable", f"{observed.index} did not have all of its {shards} shards")
+        return PlatformState(observed.index, min(observed.checkpoints), pit, at, observed.checkpoints)
 
-    async def _freeze(self, index: str) -> str:
+    async def _freeze(self, index: str) -> tuple[str, int]:
         """A view that is closed after this tick unless it is committed; the engine keeps only a few hundred."""
-        pit = await self._engine.freeze(index)
+        pit, shards = await self._engine.freeze(index)
         self._unneeded.add(pit)
-        return pit
+        return pit, shards
 
     async def _differences(self, platform: int, before: PlatformState | None, after: PlatformState) -> Differences:
         """Raises PitGoneError where the engine lost a view meanwhile, NotLoadedError where it lost the index before."""
@@ -225,17 +233,18 @@ class Recorder:
 
     async def _parts(self, before: PlatformState, view: View, index: str) -> Sequence[Differences]:
         """What leads from one view to the next."""
-        earlier = View(self._engine, view.platform, before.pit)
+        earlier, positions = View(self._engine, view.platform, before.pit), before.known_positions
         deleted = self._engine.deleted_since(view.platform, before.at - CLOCK_SKEW)
         try:
             await earlier.count()
         except PitGoneError:
             log.warning("a view of the change feed is gone: all that was written since is told", index=before.index)
             if before.index == index:
-                return [unknown(view, before.position, deleted)]
-            earlier = View(self._engine, view.platform, await self._freeze(before.index))
-            return [unknown(earlier, before.position, deleted), everywhere(earlier, view)]
-        return [since(earlier, view, before.position, deleted) if before.index == index else everywhere(earlier, view)]
+                return [unknown(view, positions, deleted)]
+            pit, _ = await self._freeze(before.index)
+            earlier = View(self._engine, view.platform, pit)
+            return [unknown(earlier, positions, deleted), everywhere(earlier, view)]
+        return [since(earlier, view, positions, deleted) if before.index == index else everywhere(earlier, view)]
 
     async def _append(self, segment: Segment, last: int, differences: Sequence[Difference]) -> int:
         """Writes the changes after the number `last`; returns that of the last one."""

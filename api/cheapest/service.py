@@ -28,12 +28,11 @@ from store.auth.tokens import Token
 from store.bound_items import bound_among
 from store.connection.errors import ItemTaken, QuotaExceeded, Superseded
 from store.orders import idempotency, orders, quotas, sandbox
+from store.orders.idempotency import Refusals
 from store.records import NewOrder
 
 MAX_ATTEMPTS: Final = 20
 """Each fails only because others have ordered all candidates but fewer than are wanted in between."""
-UNKEYED: Final = "\x01cheapest:"
-"""Before the digest of a body that came without a key: no client's key begins so."""
 SANDBOX_ITEM: Final = "-10"
 """The scenario that a sandbox orders: completed, at the sandbox's price."""
 
@@ -54,7 +53,7 @@ class CheapestRequest:
     @property
     def key(self) -> str:
         """Never empty."""
-        return self.call.key if self.call.key is not None else UNKEYED + self.call.body_digest
+        return self.call.key if self.call.key is not None else idempotency.UNKEYED + self.call.body_digest
 
 
 async def order_cheapest(
@@ -86,9 +85,9 @@ async def order_cheapest(
     return placed
 
 
-async def _earlier(services: OrderServices, request: CheapestRequest) -> Placed | int:
-    """The response to an earlier call that this one repeats. Where there is none, the number of earlier calls with the
-    key that were refused.
+async def _earlier(services: OrderServices, request: CheapestRequest) -> Placed | Refusals:
+    """The response to an earlier call that this one repeats. Where there is none, the earlier calls with the key that
+    were refused.
     """
     async with services.store.reading() as connection:
         state = await idempotency.find(connection, request.token.id, request.key)
@@ -97,7 +96,7 @@ async def _earlier(services: OrderServices, request: CheapestRequest) -> Placed 
 
 
 async def _order(
-    services: CheapestServices, request: CheapestRequest, context: SearchContext | None, refusals: int
+    services: CheapestServices, request: CheapestRequest, context: SearchContext | None, refusals: Refusals
 ) -> Placed:
     for _ in range(MAX_ATTEMPTS):
         candidates, scenario = await _candidates(services, request, context)
@@ -145,7 +144,7 @@ async def _place(
     request: CheapestRequest,
     candidates: Sequence[NewOrder],
     scenario: Scenario | None,
-    refusals: int,
+    refusals: Refusals,
 ) -> Placed:
     """One transaction: the key, the orders and the response, all or nothing. Raises ItemTaken where a rival orders one
     of them at the same time, _TooFewLeftError where rivals have left too few of the candidates.
@@ -178,7 +177,9 @@ async def _place(
     return Placed(placed[0].id, response, replayed=False)
 
 
-async def _claim(connection: AsyncConnection, request: CheapestRequest, refusals: int, now: datetime) -> Placed | None:
+async def _claim(
+    connection: AsyncConnection, request: CheapestRequest, refusals: Refusals, now: datetime
+) -> Placed | None:
     """Claims the key; the response of an earlier call that this one repeats."""
     token, digest = request.token, request.call.body_digest
     stored = await idempotency.claim(connection, token.id, request.key, digest, refusals, now)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from api.cli.context import opened_store, run_now, since_when
-from api.timestamps import rfc3339
+from mappings.timestamps import rfc3339
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection

@@ -22,7 +22,7 @@ from api.cli.context import (
 )
 from api.cli.doctor import PRODUCTION, check_settings
 from api.cli.endpoints import AT_ONCE, KEEP, endpoint, show_secret
-from api.timestamps import rfc3339
+from mappings.timestamps import rfc3339
 
 if TYPE_CHECKING:
     from api.settings import Settings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from api.cli.context import AS_JSON, checked, duration, opened_store, read_now, record_command, run_now, unknown_token
-from api.timestamps import rfc3339
+from mappings.timestamps import rfc3339
 
 if TYPE_CHECKING:
     from store.endpoints import Endpoint

@@ -96,11 +96,14 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
                 from api.http.workers import Supervisor
                 from api.telemetry.metrics import worker_deaths  # it counts in the folder that is set by now
 
-                Supervisor(config, [config.bind_socket()], worker_deaths().inc).run()
-                return
-            server = uvicorn.Server(config)
-            server.run()
-            if not server.started:
+                supervisor = Supervisor(config, [config.bind_socket()], worker_deaths().inc)
+                supervisor.run()
+                failed = supervisor.has_failed
+            else:
+                server = uvicorn.Server(config)
+                server.run()
+                failed = not server.started
+            if failed:
                 sys.exit(STARTUP_FAILURE)
 
 

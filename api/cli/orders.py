@@ -68,6 +68,6 @@ async def _cancel(token_id_or_name: str, state: str, account: str | None, reason
                     limit=BATCH,
                     actor=command_actor(),
                 )
-            total += number
-            if number == 0:
+            if number is None:
                 return total
+            total += number

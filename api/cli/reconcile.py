@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from api.cli.context import command_actor, opened_engine, opened_store, platform_named, run_now, search_settings
-from api.timestamps import rfc3339
+from mappings.timestamps import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

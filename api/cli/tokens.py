@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from api.cli.context import AS_JSON, duration, opened_store, read_now, record_command, run_now
-from api.timestamps import rfc3339
+from mappings.timestamps import rfc3339
 
 if TYPE_CHECKING:
     from store.auth.tokens import Token

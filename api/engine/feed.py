@@ -111,10 +111,10 @@ _entries: Final = msgspec.json.Decoder(_Answer[_EntryHit])
 
 @dataclass(frozen=True)
 class Observed:
-    """The index behind an alias, and up to which operation every copy of its shards has all."""
+    """The index behind an alias, and for each of its shards up to which operation every copy has all."""
 
     index: str
-    checkpoint: int
+    checkpoints: tuple[int, ...]
 
 
 class FeedEngine(Engine):
@@ -135,21 +135,22 @@ class FeedEngine(Engine):
             raise partial_answer(shards=answer["_shards"])
         observed: dict[int, Observed] = {}
         for index, stats in answer.get("indices", {}).items():
-            copies = [copy for shard in stats["shards"].values() for copy in shard if copy["routing"]["primary"]]
-            checkpoints = [copy["seq_no"]["global_checkpoint"] for copy in copies if "seq_no" in copy]
+            shards = [copies for _, copies in sorted(stats["shards"].items(), key=lambda shard: int(shard[0]))]
+            primaries = [copy for copies in shards for copy in copies if copy["routing"]["primary"]]
+            checkpoints = tuple(copy["seq_no"]["global_checkpoint"] for copy in primaries if "seq_no" in copy)
             for alias, platform in ids.items():
                 if parse_generation(alias, index) is not None and checkpoints:
-                    # of several shards the least: what is read twice changes nothing
-                    observed[platform] = Observed(index, min(checkpoints))
+                    observed[platform] = Observed(index, checkpoints)
         return observed
 
-    async def freeze(self, index: str) -> str:
-        """Makes all that was written visible and opens a point in time; raises NotLoadedError and as `search`."""
+    async def freeze(self, index: str) -> tuple[str, int]:
+        """Makes all that was written visible and opens a point in time, of so many shards; raises NotLoadedError and as
+        `search`.
+        """
         await self.refresh(index)
         params = {"keep_alive": KEEP_ALIVE, "allow_partial_pit_creation": "false", "preference": "_primary"}
         answer = await self._read(self._client.create_pit(index=index, params=params), read_json)
-        pit: str = answer["pit_id"]
-        return pit
+        return answer["pit_id"], answer["_shards"]["total"]
 
     async def refresh(self, index: str) -> None:
         """Makes all that was written visible on every copy."""

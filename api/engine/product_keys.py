@@ -1,4 +1,4 @@
-"""Keys of products in search bodies, in the places of their lookups. Pure."""
+"""Keys of products in search bodies, instead of the placeholders of their lookups. Pure."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import orjson
 
-from api.engine.product_lookups import PLACE, Clause, Hits, Lookup
+from api.engine.clauses import Clause, any_of
+from api.engine.product_lookups import PLACEHOLDER, Hits, Lookup
 
 Keys = Sequence[tuple[float, Clause]]
 """The clauses for the listings with the keys that a lookup finds, by score."""
@@ -18,28 +19,29 @@ MAX_EXCEPTIONS_SHARE: Final = 4
 """A detail says keys if a quarter as many, at most, are exceptions."""
 
 
-def places_of(body: Clause) -> set[int]:
-    """The numbers of the lookups whose places a body has."""
-    return set(_places(body))
+def placeholders_in(body: Clause) -> set[int]:
+    """The numbers of the lookups whose placeholders a body has."""
+    return set(_placeholders(body))
 
 
 def with_keys(body: Clause, keys: Sequence[Keys], lookups: Sequence[Lookup], flat: Sequence[int] = ()) -> Clause:
-    """The body with what the lookups have found in their places; `flat` are platforms whose listings are their own
-    products.
+    """The body with what the lookups have found instead of their placeholders.
+
+    `flat` are platforms whose listings are their own products.
     """
     filled: Clause = _filled(body, keys, lookups, flat)
     return filled
 
 
-def _places(value: Any) -> Iterator[int]:
+def _placeholders(value: Any) -> Iterator[int]:
     if isinstance(value, list):
         for part in value:
-            yield from _places(part)
+            yield from _placeholders(part)
     elif isinstance(value, dict):
-        if PLACE in value:
-            yield value[PLACE][0]
+        if PLACEHOLDER in value:
+            yield value[PLACEHOLDER][0]
         for part in value.values():
-            yield from _places(part)
+            yield from _placeholders(part)
 
 
 def _filled(value: Any, keys: Sequence[Keys], lookups: Sequence[Lookup], flat: Sequence[int]) -> Any:
@@ -47,15 +49,15 @@ def _filled(value: Any, keys: Sequence[Keys], lookups: Sequence[Lookup], flat: S
         return [_filled(part, keys, lookups, flat) for part in value]
     if not isinstance(value, dict):
         return value
-    if PLACE not in value:
+    if PLACEHOLDER not in value:
         return {name: _filled(part, keys, lookups, flat) for name, part in value.items()}
-    number, is_scored = value[PLACE]
+    number, is_scored = value[PLACEHOLDER]
     clause = _keys(keys[number], is_scored=is_scored)
     if not flat:
         return clause
     are_flat = {"terms": {"platform": list(flat)}}
     others = {"bool": {"must": [clause], "must_not": [are_flat]}}
-    return _either([others, {"bool": {"must": [lookups[number].query], "filter": [are_flat]}}])
+    return any_of([others, {"bool": {"must": [lookups[number].query], "filter": [are_flat]}}])
 
 
 def _keys(keys: Keys, *, is_scored: bool) -> Clause:
@@ -63,12 +65,8 @@ def _keys(keys: Keys, *, is_scored: bool) -> Clause:
     if not keys:
         return _NOTHING
     if not is_scored:
-        return _either([clause for _, clause in keys])
-    return _either([{"constant_score": {"filter": clause, "boost": score}} for score, clause in keys])
-
-
-def _either(clauses: Sequence[Clause]) -> Clause:
-    return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
+        return any_of([clause for _, clause in keys])
+    return any_of([{"constant_score": {"filter": clause, "boost": score}} for score, clause in keys])
 
 
 def keys_of(lookup: Lookup, hits: Hits, details: Sequence[tuple[Clause, frozenset[str]]] = ()) -> tuple[Keys, int]:
@@ -99,10 +97,10 @@ def _clause_of(key_field: str, keys: list[str], details: Sequence[tuple[Clause, 
         clauses = [{"bool": {"filter": [detail], "must_not": [_named(key_field, lacking)]}}]
     if others:
         clauses.append(_named(key_field, others))
-    return _either(clauses), len(lacking) + len(others)
+    return any_of(clauses), len(lacking) + len(others)
 
 
 def _named(key_field: str, keys: list[str]) -> Clause:
     parts = [keys[first : first + MAX_TERMS] for first in range(0, len(keys), MAX_TERMS)]
     # encoded once, however often it is sent
-    return _either([{"terms": {key_field: orjson.Fragment(orjson.dumps(part))}} for part in parts])
+    return any_of([{"terms": {key_field: orjson.Fragment(orjson.dumps(part))}} for part in parts])

@@ -13,17 +13,17 @@ from typing import Any, Final
 
 import orjson
 
+from api.engine.clauses import Clause
 from mappings.definition import Definition
 from mappings.fields import DETAILS
 from mappings.folding import single_spaced
 
-Clause = dict[str, Any]
 Hits = Sequence[tuple[float, str]]
 """The scores and keys that a lookup finds, those with the highest score first."""
 
 PRODUCT: Final = "product"
 STICKERS: Final = "stickers"
-PLACE: Final = "lookup"  # no clause of the engine has this name
+PLACEHOLDER: Final = "lookup"  # no clause of the engine has this name
 _AND: Final = ("must", "filter")
 MAX_TYPES: Final = 3
 
@@ -83,7 +83,7 @@ class Lookup:
 
 @dataclass
 class Lookups:
-    """The lookups of some search bodies, each once, and the bodies with places for what they find."""
+    """The lookups of some search bodies, each once, and the bodies with placeholders for what they find."""
 
     fields: "Fields"
     bodies: list[Clause] = field(default_factory=list)
@@ -102,8 +102,8 @@ class Lookups:
         """The field of listings with the keys of what alone can answer a clause; None where listings answer it."""
         return self.fields.owner(self.names(clause))
 
-    def place(self, key_field: str, query: Clause, context: "_Context") -> Clause:
-        """The place of what a lookup finds."""
+    def placeholder(self, key_field: str, query: Clause, context: "_Context") -> Clause:
+        """The placeholder of what a lookup finds."""
         identity = orjson.dumps((key_field, query))
         number = self._numbers.setdefault(identity, len(self.lookups))
         if number == len(self.lookups):
@@ -112,7 +112,7 @@ class Lookups:
         lookup.is_scored = lookup.is_scored or context.is_scored
         lookup.is_sample = lookup.is_sample and context.is_sample
         lookup.excludes = lookup.excludes or context.excludes
-        return {PLACE: [number, context.is_scored]}
+        return {PLACEHOLDER: [number, context.is_scored]}
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def is_probe(body: Clause) -> bool:
 
 
 def _body(body: Clause, lookups: Lookups) -> Clause:
-    """The body with places in its query and in the filters of its aggregations."""
+    """The body with placeholders in its query and in the filters of its aggregations."""
     sort = body.get("sort", ({"_score": {}},) if body.get("size") != 0 else ())
     is_scored = any(isinstance(each, Mapping) and "_score" in each for each in sort)
     context = _Context(is_scored, is_probe(body))
@@ -194,12 +194,12 @@ def _aggregation(aggregation: Clause, lookups: Lookups) -> Clause:
 
 
 def _clause(clause: Clause, lookups: Lookups, context: _Context) -> Clause:
-    """The clause with places for what has to be looked up."""
+    """The clause with placeholders for what has to be looked up."""
     if lookups.names(clause).isdisjoint(lookups.fields.products_only):
         return clause
     owner = lookups.owner(clause)
     if owner is not None and not _is_broad(clause):
-        return lookups.place(owner, clause, context)
+        return lookups.placeholder(owner, clause, context)
     ((kind, content),) = clause.items()
     if kind == "constant_score":
         return {kind: {**content, "filter": _clause(content["filter"], lookups, context.unscored)}}
@@ -209,7 +209,7 @@ def _clause(clause: Clause, lookups: Lookups, context: _Context) -> Clause:
 def _bool(content: Clause, lookups: Lookups, context: _Context) -> Clause:
     """A `bool` of clauses about products and others: what must be met of products is one lookup."""
     lists = {name: _listed(content.get(name)) for name in (*_AND, "should", "must_not")}
-    places: list[Clause] = []
+    placeholders: list[Clause] = []
     if any(_is_looked_up(clause, lookups) for name in _AND for clause in lists[name]):
         together: Clause = {}
         # what may be met is not part of it where one of several must be
@@ -221,25 +221,25 @@ def _bool(content: Clause, lookups: Lookups, context: _Context) -> Clause:
         together["filter"] += narrowing
         lists["filter"] = [clause for clause in lists["filter"] if clause not in narrowing]
         query = {"bool": {name: clauses for name, clauses in together.items() if clauses}}
-        places.append(lookups.place(PRODUCT, query, context))
+        placeholders.append(lookups.placeholder(PRODUCT, query, context))
     alternatives = [clause for clause in lists["should"] if _is_looked_up(clause, lookups)]
     should = [_clause(clause, lookups, context) for clause in lists["should"] if clause not in alternatives]
     if alternatives:
         query = {"bool": {"should": alternatives, "minimum_should_match": 1}}
-        should.append(lookups.place(PRODUCT, query, context))
+        should.append(lookups.placeholder(PRODUCT, query, context))
     # what is excluded must be known in full; where a text is, details go along, since they may say it all
     excluded = _Context(is_scored=False, is_sample=False, excludes=True)
-    must_not, places_excluded = lists["must_not"], list[Clause]()
+    must_not, placeholders_excluded = lists["must_not"], list[Clause]()
     if any(_is_looked_up(clause, lookups) for clause in must_not):
         products = [clause for clause in must_not if _narrows(clause, lookups)]
         query = {"bool": {"should": products, "minimum_should_match": 1}}
-        places_excluded = [lookups.place(PRODUCT, query, excluded)]
+        placeholders_excluded = [lookups.placeholder(PRODUCT, query, excluded)]
         must_not = [clause for clause in must_not if clause not in products]
     parts = {
-        "must": [*(_clause(clause, lookups, context) for clause in lists["must"]), *places],
+        "must": [*(_clause(clause, lookups, context) for clause in lists["must"]), *placeholders],
         "filter": [_clause(clause, lookups, context.unscored) for clause in lists["filter"]],
         "should": should,
-        "must_not": [*(_clause(clause, lookups, excluded) for clause in must_not), *places_excluded],
+        "must_not": [*(_clause(clause, lookups, excluded) for clause in must_not), *placeholders_excluded],
     }
     others = {name: part for name, part in content.items() if name not in parts}
     return {**others, **{name: clauses for name, clauses in parts.items() if clauses}}

@@ -9,7 +9,7 @@ from cachetools import LRUCache
 
 from api.engine.answers import Answer, Hit, Json, Products, hits_of
 from api.engine.errors import NotLoadedError
-from api.engine.product_keys import MIN_MANY, Keys, keys_of, places_of, with_keys
+from api.engine.product_keys import MIN_MANY, Keys, keys_of, placeholders_in, with_keys
 from api.engine.product_lookups import Fields, Lookup, Lookups
 from mappings.names import alias_of_generation, generation_of
 
@@ -19,17 +19,17 @@ SAMPLE_KEYS: Final = 200
 CACHED_KEYS: Final = 100_000
 """Of all cached lookups of a worker together: 20 bytes each."""
 MIN_ENTRY_KEYS: Final = 50  # what a cached lookup takes besides, as keys
-MAX_STAMPS: Final = 64
+MAX_REVISIONS: Final = 64
 MAX_LOOKED_UP: Final = 10_000
 
 # The answers to several search bodies in these indices, in one round trip.
 Ask = Callable[[Sequence[str], Sequence[Json]], Awaitable[list[Answer]]]
 Detail = tuple[Json, frozenset[str]]
 """The query for a detail, and the keys of all products that have it."""
-Stamp = tuple[tuple[str, int], ...]
+ProductsRevision = tuple[tuple[str, int], ...]
 """The indices of products, and the number of the last one written to each: no product ever changes or goes."""
 
-STAMP_REQUEST: Final[Json] = {
+REVISION_REQUEST: Final[Json] = {
     "size": 0,
     "query": {"exists": {"field": "platform"}},  # which texts are matched with: parts have none
     "track_total_hits": False,
@@ -37,33 +37,34 @@ STAMP_REQUEST: Final[Json] = {
 }
 
 
-class MovedError(Exception):
+class StaleLookupError(Exception):
     """The catalogue was replaced, or a product has come, within one search."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What one lookup has found, and how many keys that is; `is_part`: there may be more."""
+    """What one lookup has found, and how many keys that is; `is_truncated`: there may be more."""
 
     keys: Keys
     size: int
-    is_part: bool = False
+    is_truncated: bool = False
 
 
 @dataclass(frozen=True)
 class LookupResult:
     """What all lookups of a search have found.
 
-    `products` were asked; `indices` are those of the products that it names, `stamp` the state of all, where that was
-    asked for. `may_change`: it holds for products of this stamp; else it is named key by key and holds whatever comes.
+    `products` were asked; `indices` are those of the products that it names, `revision` the state of all, where that
+    was asked for. `needs_revision`: it holds for products of this revision alone; else it is named key by key and holds
+    whatever comes.
     """
 
     lookups: Lookups
     entries: Sequence[Entry]
     products: Products
     indices: frozenset[str]
-    stamp: Stamp | None = None
-    may_change: bool = False
+    revision: ProductsRevision | None = None
+    needs_revision: bool = False
 
     @property
     def bodies(self) -> list[Json]:
@@ -74,19 +75,19 @@ class LookupResult:
     @property
     def generations(self) -> set[str]:
         """Those that the products are of."""
-        return {generation_of(index) for index in (*self.indices, *(index for index, _ in self.stamp or ()))}
+        return {generation_of(index) for index in (*self.indices, *(index for index, _ in self.revision or ()))}
 
     def check_hits(self, answers: Sequence[Answer]) -> None:
-        """Raises MovedError if there are hits of another generation than the products."""
+        """Raises StaleLookupError if there are hits of another generation than the products."""
         self.check({hit["_index"] for answer in answers for hit in _hits_of(answer) if "_index" in hit})
 
     def check(self, serving: Iterable[str]) -> None:
-        """Raises MovedError if these indices are of another generation than the products."""
+        """Raises StaleLookupError if these indices are of another generation than the products."""
         generations = {alias_of_generation(generation): generation for generation in self.generations}
         if len(generations) < len(self.generations) or any(
             generations.get(alias_of_generation(index), index) != index for index in serving
         ):
-            raise MovedError
+            raise StaleLookupError
 
     def has_hits(self, answers: Sequence[Answer]) -> bool:
         """Whether there is a hit, or none was asked for."""
@@ -94,18 +95,19 @@ class LookupResult:
         return not are_asked or any(_hits_of(answer) for answer in answers)
 
     def undecided(self, answers: Sequence[Answer]) -> list[int]:
-        """The places of the bodies that a part of the keys gives no items, though others may."""
+        """The positions of the bodies that the first keys alone give no items, though others may."""
         return [
-            place
-            for place, (body, answer) in enumerate(zip(self.lookups.bodies, answers, strict=True))
-            if self.parts([body]) and not answer["hits"]["total"]["value"]
+            position
+            for position, (body, answer) in enumerate(zip(self.lookups.bodies, answers, strict=True))
+            if self.truncated([body]) and not answer["hits"]["total"]["value"]
         ]
 
-    def parts(self, bodies: Iterable[Json]) -> list[int]:
+    def truncated(self, bodies: Iterable[Json]) -> list[int]:
         """The numbers of the lookups that these bodies name and that may have found more."""
-        parts = [number for number, entry in enumerate(self.entries) if entry.is_part]
-        named = set[int]().union(*map(places_of, bodies)) if parts else ()  # most have none, and need not be looked at
-        return [number for number in parts if number in named]
+        truncated = [number for number, entry in enumerate(self.entries) if entry.is_truncated]
+        # most searches have none, and their bodies need not be looked at
+        named = set[int]().union(*map(placeholders_in, bodies)) if truncated else ()
+        return [number for number in truncated if number in named]
 
 
 class ProductSearch:
@@ -117,76 +119,78 @@ class ProductSearch:
         self._entries: LRUCache[tuple[tuple[str, ...], bytes], Entry] = LRUCache(
             CACHED_KEYS, getsizeof=lambda entry: MIN_ENTRY_KEYS + entry.size
         )
-        self._stamps: LRUCache[tuple[str, ...], Stamp] = LRUCache(MAX_STAMPS)
+        self._revisions: LRUCache[tuple[str, ...], ProductsRevision] = LRUCache(MAX_REVISIONS)
         self._looked_up: LRUCache[int, bool] = LRUCache(MAX_LOOKED_UP)
 
     def cached(self, lookups: Lookups, products: Products) -> LookupResult | None:
-        """What the lookups found before; true only if the products still have its stamp."""
-        stamp = self._stamps.get(products.indices)
-        if stamp is None or products.flat:
+        """What the lookups found before; true only if the products still have its revision."""
+        revision = self._revisions.get(products.indices)
+        if revision is None or products.flat:
             return None
         entries = [self._entries.get((products.indices, lookup.identity)) for lookup in lookups.lookups]
         complete = [entry for entry in entries if entry is not None]
         if len(complete) < len(entries):
             return None
-        return LookupResult(lookups, complete, products, frozenset(index for index, _ in stamp), stamp, may_change=True)
+        return LookupResult(
+            lookups, complete, products, frozenset(index for index, _ in revision), revision, needs_revision=True
+        )
 
     def is_current(self, result: LookupResult, answer: Answer) -> bool:
-        """Whether the products still are as they were for what was found, by the answer to STAMP_REQUEST."""
-        stamp = stamp_of(answer)
-        if stamp != result.stamp:
-            self._set_stamp(result.products, stamp)
-        return stamp == result.stamp
+        """Whether the products still are as they were for what was found, by the answer to REVISION_REQUEST."""
+        revision = revision_of(answer)
+        if revision != result.revision:
+            self._set_revision(result.products, revision)
+        return revision == result.revision
 
     async def find(
-        self, lookups: Lookups, products: Products, *, all_keys: bool = False, may_change: bool = False
+        self, lookups: Lookups, products: Products, *, all_keys: bool = False, needs_revision: bool = False
     ) -> LookupResult:
         """Asks for the keys of all lookups at once; raises NotLoadedError, ApiError `search_unavailable`.
 
-        `all_keys`: also of those for which a part is enough. `may_change`: what is found need hold only while the
-        products have its stamp; the stamp is asked for, and what is found remembered, from the second time on. It is
-        where something is excluded, too: what excludes nothing names no generation.
+        `all_keys`: also of those for which a part is enough. `needs_revision`: what is found need hold only while the
+        products have its revision; the revision is asked for, and what is found remembered, from the second time on. It
+        is asked for where something is excluded, too: what excludes nothing names no generation.
         """
         if not products.indices:
             return LookupResult(lookups, [Entry((), 0)] * len(lookups.lookups), products, frozenset())
         # flat listings have the details, and their texts are not looked up here
         are_repeated = self._are_repeated(lookups)
         excludes = any(lookup.excludes for lookup in lookups.lookups)
-        with_stamp = not products.flat and (excludes or (may_change and are_repeated))
-        may_change = may_change and with_stamp
+        with_revision = not products.flat and (excludes or (needs_revision and are_repeated))
+        needs_revision = needs_revision and with_revision
         sizes = [MAX_KEYS if all_keys or not lookup.is_sample else SAMPLE_KEYS for lookup in lookups.lookups]
         bodies = [lookup.request(size) for lookup, size in zip(lookups.lookups, sizes, strict=True)]
-        before = self._stamps.get(products.indices)
-        answers = await self._ask(products.indices, [*bodies, STAMP_REQUEST] if with_stamp else bodies)
-        stamp = stamp_of(answers.pop()) if with_stamp else None
+        before = self._revisions.get(products.indices)
+        answers = await self._ask(products.indices, [*bodies, REVISION_REQUEST] if with_revision else bodies)
+        revision = revision_of(answers.pop()) if with_revision else None
         pages = list(zip(lookups.lookups, map(hits_of, answers), strict=True))
         hits = await asyncio.gather(*(self._all_hits(lookup, page, products) for lookup, page in pages))
-        are_parts = [len(page) == size < MAX_KEYS for (_, page), size in zip(pages, sizes, strict=True)]
-        entries = await self._new_entries(lookups.lookups, hits, are_parts, products, by_details=may_change)
-        if stamp is not None and stamp != self._stamps.get(products.indices):
-            self._set_stamp(products, stamp)  # a product may have come in between: what was found may lack it
-        elif may_change and stamp == before:  # else another search has seen it come
+        are_truncated = [len(page) == size < MAX_KEYS for (_, page), size in zip(pages, sizes, strict=True)]
+        entries = await self._new_entries(lookups.lookups, hits, are_truncated, products, by_details=needs_revision)
+        if revision is not None and revision != self._revisions.get(products.indices):
+            self._set_revision(products, revision)  # a product may have come in between: what was found may lack it
+        elif needs_revision and revision == before:  # else another search has seen it come
             for lookup, entry in zip(lookups.lookups, entries, strict=True):
                 if entry.size + MIN_ENTRY_KEYS <= CACHED_KEYS // 4:
                     self._entries[products.indices, lookup.identity] = entry
         indices = frozenset(hit["_index"] for each in hits for hit in each)
-        return LookupResult(lookups, entries, products, indices, stamp, may_change)
+        return LookupResult(lookups, entries, products, indices, revision, needs_revision)
 
-    async def complete(self, result: LookupResult, places: Sequence[int]) -> LookupResult:
-        """What was found for the bodies at these places, with all keys of what was found in part.
+    async def complete(self, result: LookupResult, positions: Sequence[int]) -> LookupResult:
+        """What was found for the bodies at these positions, with all keys of what was found in part.
 
-        Raises MovedError where products have come or gone since, and ApiError `search_unavailable`.
+        Raises StaleLookupError where products have come or gone since, and ApiError `search_unavailable`.
         """
-        bodies = [result.lookups.bodies[place] for place in places]
-        numbers = result.parts(bodies)
+        bodies = [result.lookups.bodies[position] for position in positions]
+        numbers = result.truncated(bodies)
         parts = replace(result.lookups, lookups=[result.lookups.lookups[number] for number in numbers])
         # only what is remembered is worth the requests that say keys by details
         try:
-            rest = await self.find(parts, result.products, all_keys=True, may_change=result.may_change)
+            rest = await self.find(parts, result.products, all_keys=True, needs_revision=result.needs_revision)
         except NotLoadedError as error:
-            raise MovedError from error
-        if None not in (result.stamp, rest.stamp) and result.stamp != rest.stamp:
-            raise MovedError
+            raise StaleLookupError from error
+        if None not in (result.revision, rest.revision) and result.revision != rest.revision:
+            raise StaleLookupError
         entries = list(result.entries)
         for number, entry in zip(numbers, rest.entries, strict=True):
             entries[number] = entry
@@ -213,7 +217,7 @@ class ProductSearch:
         self,
         lookups: Sequence[Lookup],
         hits: Sequence[list[Hit]],
-        are_parts: Sequence[bool],
+        are_truncated: Sequence[bool],
         products: Products,
         *,
         by_details: bool,
@@ -222,10 +226,10 @@ class ProductSearch:
         many = [lookup for lookup, each in zip(lookups, hits, strict=True) if by_details and len(each) >= MIN_MANY]
         details = await self._details(many, products)
         entries = []
-        for lookup, each, is_part in zip(lookups, hits, are_parts, strict=True):
+        for lookup, each, is_truncated in zip(lookups, hits, are_truncated, strict=True):
             scored_keys = lookup.hits(hit["sort"] for hit in each)
             keys, count = keys_of(lookup, scored_keys, details.get(lookup.identity, ()))
-            entries.append(Entry(keys, count, is_part))
+            entries.append(Entry(keys, count, is_truncated))
         return entries
 
     async def _details(self, lookups: Sequence[Lookup], products: Products) -> dict[bytes, list[Detail]]:
@@ -250,10 +254,10 @@ class ProductSearch:
             for lookup, each in details.items()
         }
 
-    def _set_stamp(self, products: Products, stamp: Stamp) -> None:
+    def _set_revision(self, products: Products, revision: ProductsRevision) -> None:
         for key in [key for key in self._entries if key[0] == products.indices]:
             del self._entries[key]
-        self._stamps[products.indices] = stamp
+        self._revisions[products.indices] = revision
 
 
 def _hits_of(answer: Answer) -> list[Hit]:
@@ -261,7 +265,7 @@ def _hits_of(answer: Answer) -> list[Hit]:
     return hits_of(answer) if "hits" in answer else []
 
 
-def stamp_of(answer: Answer) -> Stamp:
-    """The stamp in the answer to STAMP_REQUEST."""
+def revision_of(answer: Answer) -> ProductsRevision:
+    """The revision in the answer to REVISION_REQUEST."""
     buckets = answer["aggregations"]["indices"]["buckets"]
     return tuple(sorted((bucket["key"], int(bucket["last"]["value"])) for bucket in buckets))

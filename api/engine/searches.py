@@ -38,7 +38,7 @@ from api.engine.errors import (
 )
 from api.engine.items import Items
 from api.engine.product_lookups import Fields, Lookups, lookups_of
-from api.engine.product_search import STAMP_REQUEST, LookupResult, MovedError, ProductSearch
+from api.engine.product_search import REVISION_REQUEST, LookupResult, ProductSearch, StaleLookupError
 from api.engine.requests import multi_search, multi_search_params, search_params
 from api.errors import ApiError
 from mappings.connection import SearchSettings, connect_async
@@ -118,7 +118,7 @@ class Searches:
         """The complete answers to several search bodies, in one round trip; otherwise as `search`.
 
         What the bodies ask of products is looked up before, in a round trip of its own. Products and listings are of
-        one generation. What the items of hits have of their products is read behind, where it is not remembered.
+        one generation. Then reads the parts of the hits' items that are not cached.
         """
         answers = await self._answers(platforms, bodies, filter_path)
         try:
@@ -136,9 +136,9 @@ class Searches:
         result = self._products.cached(lookups, self._products_of(platforms))
         for tries_left in reversed(range(MAX_TRIES)):
             # what the last one finds holds whatever comes meanwhile
-            may_change = tries_left > 0
-            with suppress(MovedError):
-                result = result or await self._find(platforms, lookups, may_change=may_change)
+            needs_revision = tries_left > 0
+            with suppress(StaleLookupError):
+                result = result or await self._find(platforms, lookups, needs_revision=needs_revision)
                 answers = await self._of_listings(platforms, result, filter_path)
                 if undecided := result.undecided(answers):
                     result = await self._products.complete(result, undecided)
@@ -153,26 +153,26 @@ class Searches:
     async def _of_listings(
         self, platforms: Sequence[Platform], result: LookupResult, filter_path: Sequence[str]
     ) -> list[Answer]:
-        """The answers of the listings to what was found; raises MovedError if that does not hold any more."""
-        check = result.products.indices if result.may_change else ()
+        """The answers of the listings to what was found; raises StaleLookupError if that does not hold any more."""
+        check = result.products.indices if result.needs_revision else ()
         answers = await self._ask_platforms(platforms, result.bodies, filter_path, check)
         if check and not self._products.is_current(result, answers.pop()):
-            raise MovedError
+            raise StaleLookupError
         result.check_hits(answers)
         if not result.has_hits(answers) and result.generations:  # an empty page does not tell of which it is
             result.check(each.index for each in (await self.generations(platforms)).values())
         return answers
 
     async def _find(
-        self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False, may_change: bool = False
+        self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False, needs_revision: bool = False
     ) -> LookupResult:
         products = self._products_of(platforms)
         try:
-            return await self._products.find(lookups, products, all_keys=all_keys, may_change=may_change)
+            return await self._products.find(lookups, products, all_keys=all_keys, needs_revision=needs_revision)
         except NotLoadedError:
             products = await self._loaded_products(platforms)
         try:
-            return await self._products.find(lookups, products, all_keys=all_keys, may_change=may_change)
+            return await self._products.find(lookups, products, all_keys=all_keys, needs_revision=needs_revision)
         except NotLoadedError as error:
             log.error("a generation has no products: load its catalogue again", index=error.index)
             raise ApiError("search_unavailable", f"{error.index} is missing: load the catalogue again") from error
@@ -212,18 +212,18 @@ class Searches:
         filter_path: Sequence[str],
         check: Sequence[str] = (),
     ) -> list[Answer]:
-        """The answers of the platforms' listings, and behind them that to the request for the stamp of the products
-        `check`; raises MovedError where these are gone, and as `search_all`.
+        """The answers of the platforms' listings, and behind them that to the request for the revision of the products
+        `check`; raises StaleLookupError where these are gone, and as `search_all`.
         """
         indices = [self.alias(platform) for platform in platforms]
         requests: list[Request] = [(indices, body) for body in bodies]
         if check:
-            requests.append((check, STAMP_REQUEST))
+            requests.append((check, REVISION_REQUEST))
         try:
             return await self._ask(requests, filter_path)
         except NotLoadedError as error:
             if error.index in check:
-                raise MovedError from error
+                raise StaleLookupError from error
             return await self._ask_platforms(self._without(platforms, error), bodies, filter_path, check)
 
     async def _ask_products(self, indices: Sequence[str], bodies: Sequence[Json]) -> list[Answer]:

@@ -6,9 +6,9 @@ from typing import Any, Final
 from api.engine.answers import Json
 from api.engine.client import Engine
 from api.engine.errors import ForbiddenError, MissingError, NotLoadedError
-from api.timestamps import rfc3339
 from mappings.names import deletes_alias, generation_pattern, locks_alias, parse_generation
 from mappings.platforms import Platform
+from mappings.timestamps import rfc3339
 
 _HEALTH: Final = "status,number_of_nodes,unassigned_shards"
 _CHECKPOINT: Final = "checkpoint"

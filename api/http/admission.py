@@ -22,7 +22,7 @@ WAIT_SECONDS: Final = 0.01  # a refusal takes 50 ms at most, on a busy event loo
 MIN_WAITING: Final = 4
 WAITING_SHARE: Final = 8  # of a limit waits at most: more would not begin within WAIT_SECONDS
 CONCURRENCY: Final = {"search": (12, 24), "order": (48, 256)}
-"""Between which bounds the limits of a worker find themselves. Orders wait for the database, one after the other."""
+"""The least and the most of a worker's adaptive limits. Orders wait for the database, one after the other."""
 HEALTH_CONCURRENCY: Final = 32
 CATALOGUE_CONCURRENCY: Final = 4  # writes to the catalogue, each in a thread
 BODY_CONCURRENCY: Final = 512  # requests whose bodies are on the way, each of 64 KiB at most

@@ -1,4 +1,4 @@
-"""A limit of concurrency that finds itself: Gradient2 of Netflix's concurrency-limits. Pure.
+"""Adaptive concurrency limit: Gradient2 of Netflix's concurrency-limits. Pure.
 
 Source: https://github.com/Netflix/concurrency-limits, `Gradient2Limit`. While requests take as long as they do in the
 long run, the limit grows; when they take longer, a queue has formed somewhere, and the limit shrinks by the ratio. What

@@ -106,6 +106,7 @@ class GearProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self._is_in_message = True
         self._start_timer(self.head_seconds)
+        self._unset_keepalive_if_required()
 
     def on_headers_complete(self) -> None:
         """Stops the timer."""
@@ -201,6 +202,13 @@ class GearProtocol(HttpToolsProtocol):
             self.transport.write(_OVERLOADED.replace(_SAMPLE_ID, identity.encode()))
         if close:
             self.transport.close()
+
+    def _unset_keepalive_if_required(self) -> None:
+        """Called by the server for all that comes. Blank lines and the rest of a body that nobody reads begin no
+        request, so they do not end the wait for the next one.
+        """
+        if not self._is_parsing or self._head_timer is not None:
+            super()._unset_keepalive_if_required()
 
     def _unsupported_upgrade_warning(self) -> None:
         """Logs nothing: the request is answered as if it asked for no upgrade, and anybody may send one."""

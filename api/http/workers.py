@@ -26,20 +26,36 @@ log = structlog.get_logger("gear.api")
 class Supervisor(Multiprocess):
     """uvicorn's supervisor of workers, which counts their deaths, and does not keep their socket open while they end.
 
-    Connections that came meanwhile would be accepted by nobody.
+    Connections that came meanwhile would be accepted by nobody. `has_failed`: it ends because a worker could not start.
     """
 
     def __init__(self, config: uvicorn.Config, sockets: list[socket], on_deaths: Callable[[int], None]) -> None:
         super().__init__(config, sockets)
         self._on_deaths = on_deaths
+        self.has_failed = False
         multiprocess.Process = Worker  # type: ignore[misc]  # it asks for no other class
         gc.collect()
         gc.freeze()  # a collection in a worker would write to each object, so that memory is shared no more
 
+    def init_processes(self) -> None:
+        """Starts the workers, all or none."""
+        try:
+            super().init_processes()
+        except OSError as error:
+            log.error("a worker could not be started", cause=str(error))
+            self.has_failed = True
+            self.should_exit.set()
+
     def keep_subprocess_alive(self) -> None:
-        """Replaces the workers that have ended or hang."""
+        """Replaces the workers that have ended or hang. One for which the system has no room is tried again."""
+        if self.should_exit.is_set():
+            return
         before = list(self.processes)
-        super().keep_subprocess_alive()
+        try:
+            super().keep_subprocess_alive()
+        except OSError as error:
+            log.error("a worker could not be started and is tried again", cause=str(error))
+        self.has_failed = self.should_exit.is_set()
         deaths = [process for process in before if process not in self.processes]
         for process in deaths:
             log.error("a worker ended unasked and was replaced", pid=process.pid, exitCode=process.exitcode)

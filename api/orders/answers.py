@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from api.orders.placing.money import json_number
-from api.timestamps import rfc3339
 from mappings.platforms import Platform
+from mappings.timestamps import rfc3339
 from store.records import Order, OrderEvent
 
 

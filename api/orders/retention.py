@@ -12,6 +12,7 @@ from api.settings import Settings
 from store import unanswered_searches
 from store.connection.engine import Store
 from store.orders import batches, idempotency, privacy
+from store.records import Order
 from store.saved_searches import searches
 
 KEY_RETENTION: Final = timedelta(hours=48)
@@ -33,8 +34,8 @@ MARK_BATCH: Final = 1000
 def retention(
     store: Store, settings: Settings, wake_workers: Callable[[], None], count_expired: Callable[[int], None]
 ) -> PeriodicWorker:
-    """The worker that applies the retention rules and wakes the others after an expiry. Any number of processes may
-    run it.
+    """The worker that applies the retention rules, counts the real orders that expire and wakes the others then. Any
+    number of processes may run it.
     """
 
     async def run_once() -> float:
@@ -43,7 +44,7 @@ def retention(
             return seconds
         expired, until_next = await apply_expiry(store, datetime.now(UTC), settings.order_expiry)
         if expired:
-            count_expired(expired)
+            count_expired(sum(not order.sandbox for order in expired))
             wake_workers()
         return min(seconds, until_next)
 
@@ -120,16 +121,16 @@ async def forget_again(store: Store, order_ids: Sequence[str]) -> Erasure:
     return erasure
 
 
-async def apply_expiry(store: Store, now: datetime, expiry: timedelta) -> tuple[int, float]:
-    """Fails one batch of orders that stayed `created` for so long; returns their number and the seconds until the
-    next batch. Writes nothing where none is due.
+async def apply_expiry(store: Store, now: datetime, expiry: timedelta) -> tuple[list[Order], float]:
+    """Fails one batch of orders that stayed `created` for so long; returns them and the seconds until the next
+    batch. Writes nothing where none is due.
     """
     async with store.reading() as connection:
         oldest = await batches.next_expiry(connection)
     if oldest is None or oldest + expiry > now:
         # an order that is placed from now on is not due before the whole expiry has passed
         seconds = (expiry if oldest is None else oldest + expiry - now).total_seconds()
-        return 0, min(INTERVAL_SECONDS, max(MIN_INTERVAL_SECONDS, seconds))
+        return [], min(INTERVAL_SECONDS, max(MIN_INTERVAL_SECONDS, seconds))
     async with store.transaction() as connection:
         expired = await batches.expire(connection, now - expiry, ORDERS_BATCH, now)
     return expired, 0.0 if expired else MIN_INTERVAL_SECONDS

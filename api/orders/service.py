@@ -25,7 +25,7 @@ from store import audit
 from store.auth.tokens import Token
 from store.connection.errors import ItemTaken, QuotaExceeded, Superseded
 from store.orders import idempotency, orders, quotas, sandbox
-from store.orders.idempotency import StoredResponse
+from store.orders.idempotency import NO_REFUSALS, Refusals, StoredResponse
 from store.orders.orders import OrderFilter
 from store.records import NewOrder, Order, OrderEvent
 from store.states import State
@@ -88,9 +88,9 @@ async def place_order(
     return placed
 
 
-async def _earlier(services: OrderServices, request: OrderRequest) -> Placed | int:
+async def _earlier(services: OrderServices, request: OrderRequest) -> Placed | Refusals:
     """The response to an earlier duplicate: by the key or, without one, the active order of the same body. Where
-    there is none, the number of earlier calls with the key that were refused.
+    there is none, the earlier calls with the key that were refused.
     """
     token, call = request.token, request.call
     async with services.store.reading() as connection:
@@ -98,10 +98,10 @@ async def _earlier(services: OrderServices, request: OrderRequest) -> Placed | i
             key_state = await idempotency.find(connection, token.id, call.key)
             return key_state.refusals if key_state.stored is None else replay(key_state.stored, call)
         if request.platform is None or request.item is None:
-            return 0
+            return NO_REFUSALS
         sandbox_of = token.id if token.sandbox else None
         owner = await orders.active_order(connection, request.platform.id, request.item, sandbox_of)
-        return _replay_of_same_body(services, owner, token.id, call) or 0
+        return _replay_of_same_body(services, owner, token.id, call) or NO_REFUSALS
 
 
 async def _placed_meanwhile(services: OrderServices, request: OrderRequest, *, final: bool) -> Placed | None:
@@ -118,7 +118,7 @@ async def _placed_meanwhile(services: OrderServices, request: OrderRequest, *, f
 
 
 async def _place(
-    services: OrderServices, request: OrderRequest, new: NewOrder, scenario: Scenario | None, refusals: int
+    services: OrderServices, request: OrderRequest, new: NewOrder, scenario: Scenario | None, refusals: Refusals
 ) -> Placed:
     """One transaction: the key, the order, its event and the response, all or nothing. A concurrent duplicate waits at
     the key or at the item, and then reads what the first one has committed.

@@ -59,10 +59,11 @@ async def move_order(
         if not fulfils and body.to != OWN_MOVE[1]:
             raise _not_allowed()
         allowed = REACHED_FROM[body.to] if fulfils else {OWN_MOVE[0]}
-        now = datetime.now(UTC)
-        moved = await orders.move(connection, order_id, allowed, body.to, body.reason, now, token.actor)
-        if moved is None:
-            raise _refusal(await visible(connection, token, order_id), body.to)
+        change = body.to, body.reason, datetime.now(UTC), token.actor
+        while (moved := await orders.move(connection, order_id, allowed, *change)) is None:
+            order = await visible(connection, token, order_id)
+            if order.state not in allowed:  # else a rival has moved it there in between
+                raise _refusal(order, body.to)
         return moved, await orders.events(connection, order_id)
 
 

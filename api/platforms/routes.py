@@ -16,12 +16,11 @@ from api.platforms.limits import filter_entry, limits
 from api.platforms.schemas import PLATFORMS_ANSWER, PlatformsAnswer
 from api.search.context import forced_clauses
 from api.search.forced_filters import forced_filters
-from api.search.query.clauses import OFFERED
 from api.settings import Settings
-from api.timestamps import rfc3339
-from mappings.fields import FILTERS
+from mappings.fields import FILTERS, OFFERED
 from mappings.names import Generation
 from mappings.platforms import Platform, Platforms
+from mappings.timestamps import rfc3339
 from store.auth.tokens import Token
 
 router = APIRouter(tags=["search"])

@@ -13,7 +13,7 @@ from api.engine.answers import SearchEngine
 from api.engine.feed import MatchedEntry
 from api.errors import ApiError
 from api.http.json_body import checked, parse
-from api.saved_searches.preselection import Fields, Judge, judge_of
+from api.saved_searches.prefilter import Fields, Prefilter, prefilter_of
 from api.saved_searches.schemas import SavedSearchBody
 from api.search.forced_filters import read_filters
 from mappings.platforms import Platforms
@@ -25,10 +25,10 @@ NOTHING: Final = b'{"match_none":{}}'
 
 @dataclass(frozen=True)
 class Compiled:
-    """The clause that the items of a search meet, as JSON, and what judges it before the engine does."""
+    """The clause that the items of a search meet, as JSON, and its prefilter."""
 
     clause: bytes
-    judge: Judge
+    prefilter: Prefilter
 
     def named(self, name: str) -> bytes:
         """The clause with a name."""
@@ -45,7 +45,7 @@ def compiled(engine: SearchEngine, platforms: Platforms, fields: Fields, search:
         return None
     terms = {"terms": {"platform": [platform.id for platform in context.platforms]}}
     clause = {"bool": {"filter": [terms, context.query.offered]}}
-    return Compiled(orjson.dumps(clause), judge_of(fields, clause))
+    return Compiled(orjson.dumps(clause), prefilter_of(fields, clause))
 
 
 def read_request(fields: Sequence[str], after: int, last: int) -> bytes:

@@ -32,7 +32,7 @@ from api.saved_searches.compiled import (
     request_of,
     sequences_by_clause,
 )
-from api.saved_searches.preselection import Batch, Fields, new_candidates, places_in
+from api.saved_searches.prefilter import Batch, Fields, new_candidates, places_in
 from mappings.platforms import Platforms
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
@@ -50,7 +50,7 @@ RETRY_SECONDS: Final = 1.0  # after an unexpected error
 MAX_CLAUSES: Final = 20  # searches of one request: the engine takes 1,024 clauses
 MAX_AT_ONCE: Final = 4  # at the same time
 MAX_COMPILED: Final = 20  # then others have the event loop
-MAX_JUDGED: Final = 500
+MAX_PREFILTERED: Final = 500
 
 log = structlog.get_logger("gear.api")
 
@@ -284,7 +284,7 @@ class Matcher:
         has_failed = False
         for number, clause in enumerate(clauses):
             try:
-                candidates = new_candidates(clause.judge, before, now)
+                candidates = new_candidates(clause.prefilter, before, now)
             except Exception:  # the engine alone decides
                 if not has_failed:  # others fail for the same reason
                     log.exception("saved searches are not preselected; report it")
@@ -292,7 +292,7 @@ class Matcher:
                 candidates = now.all
             if candidates:
                 selected.append((clause, [after + 1 + place for place in places_in(candidates)]))
-            if number % MAX_JUDGED == 0:
+            if number % MAX_PREFILTERED == 0:
                 await asyncio.sleep(0)
         return sorted(selected, key=lambda each: each[1])
 

@@ -23,8 +23,8 @@ from api.saved_searches.matcher import Matcher
 from api.saved_searches.schemas import SavedSearchBody
 from api.search.forced_filters import forced_filters
 from api.settings import Settings
-from api.timestamps import rfc3339
 from mappings.platforms import Platforms
+from mappings.timestamps import rfc3339
 from store.auth.tokens import Token
 from store.connection.engine import Store
 from store.saved_searches import matching, searches

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -19,10 +20,10 @@ from api.engine.answers import (
     item_of,
     total_of,
 )
+from api.engine.clauses import Clause
 from api.errors import ApiError, Detail, invalid
 from api.known_platforms import known_platform
 from api.search.parsing.parse import ParsedQuery, parse_query
-from api.search.query.clauses import Clause
 from api.search.query.request import Position, SearchQuery, filter_clauses
 from api.search.schemas.search import PAGE_WINDOW, SearchBody
 from mappings.platforms import Platform, Platforms
@@ -67,7 +68,8 @@ class PointInTime:
 class Page:
     """A page of items or groups, the exact total, and the parse that found them; `hits` are those of items.
 
-    `groups` of the total are on the page; those that have no offers any more are not in `gear`.
+    `groups` of the total are on the page; those that have no offers any more are not in `gear`. A cursor reads on
+    behind the `last_head` of groups, or the last hit, where there is a next page.
     """
 
     gear: list[Gear]
@@ -77,6 +79,8 @@ class Page:
     facets: Json | None = None
     next_cursor: str | None = None
     groups: int = 0
+    last_head: Sequence[Any] = ()
+    has_next: bool = False
 
     @property
     def size(self) -> int:
@@ -86,9 +90,11 @@ class Page:
 
 def page_of(query: SearchQuery, answers: Sequence[Answer]) -> Page:
     """The page in the answers to `hit_requests`."""
-    hits = hits_of(answers[0])
+    read, limit = hits_of(answers[0]), query.body.limit
     total = total_of(answers[-1]) if query.total is None else query.total
-    return Page([item_of(hit) for hit in hits], total, query.parsed, hits)
+    hits = read[:limit]
+    has_next = len(read) > limit or (len(read) == limit and query.start + limit < total)
+    return Page([item_of(hit) for hit in hits], total, query.parsed, hits, has_next=has_next)
 
 
 @dataclass(frozen=True)

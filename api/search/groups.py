@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from api.engine.answers import Answer, Gear, Json, hits_of
+from api.engine.clauses import Clause
 from api.errors import ApiError
 from api.search.context import Page, SearchContext
-from api.search.query.clauses import Clause, aggregation_request
+from api.search.query.clauses import aggregation_request
 from api.search.query.request import NO_VALUE, SORTS_BY_NAME, SearchQuery, sort_clauses
 from mappings.money import from_minor
 
@@ -50,6 +51,8 @@ class Head(NamedTuple):
 class _Order:
     groups: list[int]
     total: int
+    last: Sequence[Any] = ()
+    has_next: bool = False
 
 
 async def grouped_page(context: SearchContext) -> Page:
@@ -65,7 +68,8 @@ async def grouped_page(context: SearchContext) -> Page:
         (answer,) = await context.index.search_all([group_hits_request(query, order.groups)])
         gear = group_hits(answer, order.groups, query.minor_digits)
         if len(gear) == len(order.groups) or context.pit is not None:
-            return Page(gear, order.total, query.parsed, groups=len(order.groups))
+            count, last = len(order.groups), order.last
+            return Page(gear, order.total, query.parsed, groups=count, last_head=last, has_next=order.has_next)
     raise ApiError("search_unavailable", "the offers change faster than they can be read")
 
 
@@ -81,15 +85,17 @@ async def _order(context: SearchContext) -> _Order:
         return await _sorted_here(context)
     requests = [group_page_request(query), group_count_request(query)]
     page, count = await context.source.search_all(requests, _SORT_VALUES_PATH, _UNSENT_PATH)
-    total = group_count(count)
-    if total is None:
+    groups, total = [hit["sort"][-1] for hit in hits_of(page)], group_count(count)
+    if total is None or not query.is_page(len(groups), total):  # the index was refreshed between the two
         return await _sorted_here(context)
-    return _Order([hit["sort"][-1] for hit in hits_of(page)], total)
+    return _Order(groups, total)
 
 
 async def _sorted_here(context: SearchContext) -> _Order:
     heads = await _heads(context)
-    return _Order(await asyncio.to_thread(page_of_heads, context.query, heads), len(heads))
+    ordered = await asyncio.to_thread(page_of_heads, context.query, heads)
+    page = ordered[: context.body.limit]
+    return _Order([head.group for head in page], len(heads), page[-1] if page else (), len(ordered) > len(page))
 
 
 async def _heads(context: SearchContext, low: int = MIN_GROUP, high: int = MAX_GROUP) -> list[Head]:
@@ -143,14 +149,22 @@ def heads_of(answer: Answer) -> list[Head] | None:
     ]
 
 
-def page_of_heads(query: SearchQuery, heads: Sequence[Head]) -> list[int]:
-    """The groups of the body's page, the heads in the order of its sort: those without the value last, ties by id."""
+def page_of_heads(query: SearchQuery, heads: Sequence[Head]) -> list[Head]:
+    """The heads of the body's page, and the next one, in the order of its sort: those without the value last, ties by
+    id. A cursor's page begins behind the last head of the one before, also where its name was hidden meanwhile.
+    """
+    last = None
+    if query.position is not None and query.position.after:
+        group, values, number, platform = query.position.after
+        last = Head(group, tuple(values), number, platform)
+        heads = heads if last in heads else [*heads, last]
     ordered = sorted(heads, key=attrgetter("id", "platform"))
     # sorting keeps the order of equal values, also in reverse: the first value is sorted by last
     for place, clause in reversed(list(enumerate(query.sort_values))):
         ((_, options),) = clause.items()
         ordered = _sorted(ordered, place, descending=options["order"] == "desc")
-    return [head.group for head in ordered[query.start : query.start + query.body.limit]]
+    start = query.start if last is None else ordered.index(last) + 1
+    return ordered[start : start + query.body.limit + 1]
 
 
 def group_hits_request(query: SearchQuery, groups: Sequence[int]) -> Clause:

@@ -16,8 +16,8 @@ import structlog
 
 from api.background import BackgroundTasks
 from api.engine.answers import Answer, total_of
+from api.engine.clauses import Clause
 from api.search.context import Page, SearchContext, page_of
-from api.search.query.clauses import Clause
 from api.search.query.request import NO_VALUE
 from mappings.money import MAX_MINOR, NO_PRICE
 from mappings.platforms import Platform

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from api.engine.answers import total_of
+from api.engine.clauses import Clause
 from api.search.context import SearchContext
 from api.search.parsing.left_out import names_alone, partials
 from api.search.parsing.parse import ParsedQuery
@@ -23,8 +24,8 @@ from api.search.parsing.relaxations import (
     translated,
 )
 from api.search.parsing.words import Word
-from api.search.query.clauses import OFFERED, Clause
 from api.search.query.text import text_clauses
+from mappings.fields import OFFERED
 
 # Each word to correct is a search of its own, and two kinds of similar words in every correction. Texts that buyers
 # write have fewer words without a meaning; one with more is taken as it was typed.

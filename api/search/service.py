@@ -95,7 +95,7 @@ async def strict_page(services: SearchServices, context: SearchContext) -> Page:
             return pruned
     query, ask = context.query, context.source.search_all
     page = page_of(query, await ask(query.hit_requests))
-    if query.is_page(len(page.hits), page.total):
+    if context.pit is not None or query.is_page(len(page.hits), page.total):
         return page
     return page_of(query, await ask([query.page_and_count_request]))  # the index was refreshed between the two
 

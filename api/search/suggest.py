@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import orjson
 
 from api.engine.answers import Answer, SearchEngine
+from api.engine.clauses import Clause, any_of
 from api.search.parsing.prefix import PrefixQuery, PrefixWord
-from api.search.query.clauses import OFFERED, Clause, any_of
 from api.search.query.text import similar
-from mappings.fields import SUGGESTED, Suggested
+from mappings.fields import OFFERED, SUGGESTED, Suggested
 from mappings.folding import fold, single_spaced
 from mappings.platforms import Platform
 

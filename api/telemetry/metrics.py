@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,8 +70,10 @@ class RequestMetrics:
         self._in_flight_of, self._limit_of = cache(in_flight.labels), cache(limit.labels)
 
     def count_response(self, method: str, route: str | None, status: int, seconds: float) -> None:
-        """Counts a request. Those without a route share one label, so that no client can invent labels."""
-        if route is None:
+        """Counts a request. Those without a route for their path and method share one label, so that no client can
+        invent labels.
+        """
+        if route is None or status == HTTPStatus.METHOD_NOT_ALLOWED:
             method, route = NO_ROUTE, NO_ROUTE
         self._duration_of(method, route).observe(seconds)
         self._requests_of(method, route, status).inc()
@@ -133,7 +136,7 @@ class EngineMetrics:
         duration = (
             "Seconds from a request's sending to the engine's complete response, by outcome: ok, error, unanswered"
         )
-        wait = "Seconds that requests to the engine waited for a connection, by pool: search, order"
+        wait = "Seconds that requests to the engine waited for a connection, by pool: search, order, feed"
         self._duration_of = _histogram(
             registry, "gear_engine_request_duration_seconds", duration, "operation", "outcome", buckets=BUCKETS
         )

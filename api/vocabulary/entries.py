@@ -10,9 +10,9 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from api.errors import invalid
-from api.timestamps import rfc3339
 from api.vocabulary.schemas import VocabularyBody
 from mappings.platforms import Platform, Platforms
+from mappings.timestamps import rfc3339
 from mappings.vocabulary.entries import Term
 from mappings.vocabulary.rules import Hide, Pin, rules_of
 from mappings.vocabulary.vocabulary import Vocabulary

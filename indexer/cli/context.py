@@ -1,11 +1,13 @@
 """Runs a CLI command: prints its result, explains errors, sets the exit code."""
 
 import logging
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import click
@@ -56,6 +58,46 @@ def answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
         click.echo(orjson.dumps(answer))
     if code:
         sys.exit(code)
+
+
+class Interruption:
+    """Ctrl-C and SIGTERM raise KeyboardInterrupt once; while on hold, after the block only. A second acts as usual."""
+
+    def __init__(self) -> None:
+        self._is_blocked = False
+        self._pending = False
+        self._before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Takes the signals for the length of the block."""
+        for number in self._before:
+            signal.signal(number, self._handle)
+        try:
+            yield
+        finally:
+            self._restore()
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Puts an interruption off to the end of the block."""
+        self._is_blocked = True
+        try:
+            yield
+        finally:
+            self._is_blocked = False
+        if self._pending:
+            raise KeyboardInterrupt
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._pending = True
+        if not self._is_blocked:
+            self._restore()
+            raise KeyboardInterrupt
+
+    def _restore(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
 
 @dataclass(frozen=True)

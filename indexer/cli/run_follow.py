@@ -23,6 +23,7 @@ from indexer.follow.lines import LineStream
 from indexer.follow.metrics import FollowMetrics
 from indexer.follow.stream import Stream
 
+STDIN = "-"
 SAY_SECONDS = 10.0
 SPARE_SECONDS = 60.0  # that a batch may take beyond its retries, before the group takes the follower for dead
 
@@ -67,7 +68,10 @@ def run_follow(
             with _stopping(follower, retry):
                 follower.run()
             rejected.close()
-        except StoppedError:
+        except StoppedError as error:
+            if source == STDIN:  # which cannot be read again
+                message = f"stopped while the engine was away: send again what comes after line {report.line}"
+                raise CommandError(message) from error
             say("stopped while the engine was away: what was not acknowledged is not committed")
         finally:
             answer.update(report.as_json())
@@ -79,7 +83,7 @@ def run_follow(
 
 def _stream(source: str, index: PlatformIndex, retry_timeout: float, options: dict[str, Any]) -> Stream:
     """The stream of this name; raises CommandError."""
-    if source == "-":
+    if source == STDIN:
         return LineStream(index.platform)
     if not source.startswith(SCHEME):
         raise CommandError(f"{source}: must be - for stdin, or kafka://host:port/topic")

@@ -1,16 +1,12 @@
 """Runs the commands that write items: load, its dry run, upsert and delete."""
 
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
 
-from indexer.cli.context import PlatformIndex, answered, index_of, mapper_of, say
+from indexer.cli.context import Interruption, PlatformIndex, answered, index_of, mapper_of, say
 from indexer.cli.load_metrics import LoadMetrics
 from indexer.cli.progress import LoadProgress
 from indexer.engine.retry import RetryPolicy
@@ -22,46 +18,6 @@ from indexer.loading.load import SHORT_RETRY_SECONDS, Load
 from indexer.loading.report import LoadReport
 from indexer.sources.http import silent
 from indexer.sources.source import expand_patterns, total_size
-
-
-class Interruption:
-    """Ctrl-C and SIGTERM raise KeyboardInterrupt once; while on hold, after the block only. A second acts as usual."""
-
-    def __init__(self) -> None:
-        self._is_blocked = False
-        self._pending = False
-        self._before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    @contextmanager
-    def watched(self) -> Iterator[None]:
-        """Takes the signals for the length of the block."""
-        for number in self._before:
-            signal.signal(number, self._handle)
-        try:
-            yield
-        finally:
-            self._restore()
-
-    @contextmanager
-    def hold(self) -> Iterator[None]:
-        """Puts an interruption off to the end of the block."""
-        self._is_blocked = True
-        try:
-            yield
-        finally:
-            self._is_blocked = False
-        if self._pending:
-            raise KeyboardInterrupt
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        self._pending = True
-        if not self._is_blocked:
-            self._restore()
-            raise KeyboardInterrupt
-
-    def _restore(self) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
 
 
 def run_load(

@@ -10,7 +10,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from indexer.cli.context import all_indices, answered, index_of, say
+from indexer.cli.context import Interruption, all_indices, answered, index_of, say
 from indexer.doctor.doctor import Doctor
 from indexer.doctor.findings import Finding, Severity
 from indexer.engine.retry import RetryPolicy
@@ -24,7 +24,7 @@ from mappings.definition import read_definition
 from mappings.engine_errors import redacted_address
 from store.connection.settings import StoreSettings
 
-ROLLBACK_RETRY_SECONDS = 3.0  # seconds: somebody waits for it
+ORDERS_RETRY_SECONDS = 3.0  # for the database of orders: somebody waits for a rollback
 DOCTOR_CALL_SECONDS = 30.0
 _ALIVE = {True: "it runs", False: "it has died", None: "on another machine"}
 
@@ -112,7 +112,9 @@ def run_rollback(
     with answered(answer, as_json=as_json):
         index = index_of(platform)
         answer["platform"] = index.platform.id
-        rollback = Rollback(index.connected(), index.platform, index.alias, index.definition)
+        interruption = Interruption()
+        client = index.connected()
+        rollback = Rollback(client, index.platform, index.alias, index.definition, interruption.hold)
         preview = rollback.preview(to)
         answer["changes"] = preview.as_json()
         for sentence in preview.sentences():
@@ -123,8 +125,9 @@ def run_rollback(
             return
         if not yes and sys.stdin.isatty() and not click.confirm("Have it serve?", err=True):
             raise CommandError("nothing was done")
-        with index.claims(RetryPolicy(ROLLBACK_RETRY_SECONDS), without_orders=without_orders) as claims:
-            answer.update(rollback.run(to, claims, say, preview=preview))
+        retry = RetryPolicy(ORDERS_RETRY_SECONDS)
+        with interruption.watched(), index.claims(retry, without_orders=without_orders) as claims:
+            rollback.run(to, claims, say, answer, preview=preview)
         say(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items{_way_back(answer)}")
 
 
@@ -154,19 +157,22 @@ def run_doctor(
         platforms = [index.platform for index in (all_indices() if platform is None else [index_of(platform)])]
         answer["platforms"] = [entry.id for entry in platforms]
         settings = SearchSettings()
+        interruption = Interruption()
         with (
+            interruption.watched(),
             closing(connect(settings, timeout=DOCTOR_CALL_SECONDS, retries=1)) as client,
             OrdersDatabase(StoreSettings().database_url) as database,
         ):
             doctor = Doctor(
                 client=client,
                 address=redacted_address(settings),
-                prefix_alias=settings.alias,
+                alias_of=settings.alias,
                 definition=read_definition(),
                 platforms=platforms,
                 orders=None if without_orders else database,
                 older_than=older_than * 3600,
                 keep=keep,
+                uninterrupted=interruption.hold,
             )
             findings = doctor.run(fix=fix, say=say)
         answer["errors"] = _left(findings, Severity.ERROR)

@@ -1,6 +1,7 @@
 """Looks at the engine, the indices and the orders, repairs what is safe, and looks again."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
@@ -42,12 +43,13 @@ class Doctor:
 
     client: OpenSearch
     address: str  # the engine's, for messages
-    prefix_alias: Callable[[int], str]
+    alias_of: Callable[[int], str]
     definition: Definition
     platforms: Sequence[Platform]
     orders: OrdersDatabase | None
     older_than: float = 3600.0  # seconds without a change, after which an unfinished load counts as dead
     keep: int = 2
+    uninterrupted: Callable[[], AbstractContextManager[None]] = nullcontext  # swaps run within it
 
     def run(self, *, fix: bool, say: Callable[[str], None]) -> list[Finding]:
         """Looks; with `fix` also repairs what is safe and looks again. What was repaired comes first."""
@@ -77,8 +79,9 @@ class Doctor:
     def _repaired(self, finding: Finding, say: Callable[[str], None]) -> str | None:
         """Makes one repair; why it could not be made, if so."""
         platform = next(entry for entry in self.platforms if entry.id == finding.platform)
-        alias, definition = self.prefix_alias(platform.id), self.definition.with_shards(platform.shards)
-        repairs = Repairs(self.client, platform, alias, definition, self.orders, self._claims(platform))
+        alias, definition = self.alias_of(platform.id), self.definition.with_shards(platform.shards)
+        claims = self._claims(platform)
+        repairs = Repairs(self.client, platform, alias, definition, self.orders, claims, self.uninterrupted)
         try:
             repairs.make(finding.repair, say)
         except OpenSearchException as error:
@@ -153,7 +156,7 @@ class Doctor:
     def _platform(
         self, platform: Platform, engine: EngineFacts | None, platforms_facts: list[PlatformFacts]
     ) -> Iterable[Finding]:
-        alias = self.prefix_alias(platform.id)
+        alias = self.alias_of(platform.id)
         before = self._lock(alias)
         indices = index_facts(self.client, alias)
         facts = PlatformFacts(

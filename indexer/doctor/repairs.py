@@ -1,6 +1,7 @@
 """Makes the repairs that findings call safe."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from opensearchpy import OpenSearch
@@ -29,6 +30,7 @@ class Repairs:
     definition: Definition
     orders: OrdersDatabase | None
     claims: Claims | None
+    uninterrupted: Callable[[], AbstractContextManager[None]]
 
     def make(self, repair: Repair | None, say: Callable[[str], None]) -> None:
         """Makes one repair; raises CommandError, StoreError or the client's error where it could not."""
@@ -39,8 +41,8 @@ class Repairs:
             case Action.PUT_SETTINGS:
                 self.client.indices.put_settings(index=index, body={"index": repair.settings})
             case Action.SERVE:
-                rollback = Rollback(self.client, self.platform, self.alias, self.definition)
-                rollback.run(index, self.claims, say, command="doctor --fix")
+                rollback = Rollback(self.client, self.platform, self.alias, self.definition, self.uninterrupted)
+                rollback.run(index, self.claims, say, {}, command="doctor --fix")
             case Action.PUBLISH_CLAIMS:
                 if self.orders is not None:
                     agreement = Agreement(self.client, self.orders, self.platform.id, index, repair.window)
@@ -65,13 +67,14 @@ class Repairs:
             case Action.REMOVE_PRODUCTS:
                 if index not in generations.products_without_listings():
                     raise CommandError(f"{index} has listings by now, or is gone")
-                generations.remove(generation_of(index))
+                generations.remove(generation_of(index), lock.renew)
             case Action.REMOVE_GENERATION:
                 if not generations.state(index).unfinished:
                     raise CommandError(f"{index} was finished meanwhile and is not removed")
-                generations.remove(index)
+                generations.remove(index, lock.renew)
             case Action.REMOVE_EMPTY_INDEX:
                 self.client.indices.refresh(index=index)  # counts also what no search has seen yet
                 if count := self.client.count(index=index)["count"]:
                     raise CommandError(f"{index} has {count:,} documents by now and is not removed")
+                lock.renew()
                 self.client.indices.delete(index=index)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from indexer.documents.document import UNLISTED
+from indexer.documents.document import NOT_IN_LISTING
 from mappings.fields import DETAILS
 from mappings.folding import single_spaced
 from mappings.items.digest import content_digest, parts_of
@@ -38,7 +38,7 @@ def encode_document(
     head = b"{" + _VERSION_AND_DIGEST % (version, *parts_of(digest))
     if fields is None:
         stored = document.copy()
-        for name in UNLISTED:
+        for name in NOT_IN_LISTING:
             stored.pop(name, None)
         for name in DETAILS:
             if name in stored:

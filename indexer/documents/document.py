@@ -27,7 +27,7 @@ RANK_WORDS = 1_000
 SEPARATOR = " | "
 STICKER = "sticker"
 
-UNLISTED: Final = ("item", "image", "minorDigits", "parts")
+NOT_IN_LISTING: Final = ("item", "image", "minorDigits", "parts")
 """What a listing does not store: the item as answers show it, the rest of its product, and its parts."""
 MIN_PART_CHARACTERS: Final = 100
 """A shorter description takes less than the key of one."""
@@ -42,7 +42,7 @@ class NameFeatures(NamedTuple):
 
 
 def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
-    """The fields of an item's listing, and those of UNLISTED, of which its digest and its products are made.
+    """The fields of an item's listing, and those of NOT_IN_LISTING, of which its digest and its products are made.
 
     Raises ItemRefusedError where the price is below the platform's least, or has more decimals than its currency.
     """

@@ -211,7 +211,7 @@ def _post(client: OpenSearch, index: str, data: bytes, count: int, params: dict[
     return [result for wrapped in results for result in wrapped.values()]
 
 
-class Entry(Struct, gc=False):  # thousands live at once, and none refers to another: the collector need not look
+class BulkItem(Struct, gc=False):  # thousands live at once, and none refers to another: the collector need not look
     """One item of a load: its source and line there, its id, its two lines of the request, its content's hash."""
 
     source: str
@@ -221,7 +221,7 @@ class Entry(Struct, gc=False):  # thousands live at once, and none refers to ano
     digest: int
 
 
-def _data_of(entry: Entry) -> bytes:
+def _data_of(entry: BulkItem) -> bytes:
     return entry.data
 
 
@@ -244,7 +244,7 @@ class BulkWriter:
         alias: str,
         *,
         retry: RetryPolicy,
-        on_refused: Callable[[Entry, str], None],  # with the engine's reason
+        on_refused: Callable[[BulkItem, str], None],  # with the engine's reason
         log: ChunkLog,
         concurrency: int = CONCURRENCY,
         chunk_items: int = CHUNK_ITEMS,
@@ -260,13 +260,13 @@ class BulkWriter:
         self._running: set[Future[None]] = set()
         self._changed = threading.Condition()
         self._in_flight: dict[int, int] = {}  # a chunk's number: its bytes
-        self._entries: list[Entry] = []
+        self._entries: list[BulkItem] = []
         self._size = self._largest = 0
         self.acknowledged = 0  # the superseded ones too
         self.superseded = 0
         self.refused = 0
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: BulkItem) -> None:
         """Takes one item; blocks while enough is in flight; raises what a thread raised."""
         self._entries.append(entry)
         self._size += len(entry.data)
@@ -309,7 +309,7 @@ class BulkWriter:
         fits = len(sizes) < throttle.concurrency and sum(sizes) + size <= throttle.max_bytes_in_flight
         return not sizes or fits
 
-    def _send(self, number: int, entries: list[Entry]) -> None:
+    def _send(self, number: int, entries: list[BulkItem]) -> None:
         written = superseded = refused = 0
         try:
             for entry, result in self.sender.send(self._alias, entries, _data_of):
@@ -326,7 +326,7 @@ class BulkWriter:
             if not refused:
                 self._log.acknowledged(number, superseded)
         except ChangeTooLargeError as error:
-            if not isinstance(error.change, Entry):
+            if not isinstance(error.change, BulkItem):
                 raise
             raise ChangeTooLargeError(_named(error.change), error.size) from error
         finally:
@@ -338,5 +338,5 @@ class BulkWriter:
                 self._changed.notify_all()
 
 
-def _named(entry: Entry) -> str:
+def _named(entry: BulkItem) -> str:
     return f"item {entry.id} ({entry.source}, line {entry.line})"

@@ -34,20 +34,20 @@ class DefinedIndex:
 class Differences:
     """Names of fields, or of settings, as seen from the definition."""
 
-    added: tuple[str, ...]  # the index has them, the definition has not
-    removed: tuple[str, ...]  # the definition has them, the index has not
+    unexpected: tuple[str, ...]  # the index has them, the definition has not
+    missing: tuple[str, ...]  # the definition has them, the index has not
     changed: tuple[str, ...]  # `price: long instead of integer`
 
     def __bool__(self) -> bool:
-        return bool(self.added or self.removed or self.changed)
+        return bool(self.unexpected or self.missing or self.changed)
 
     def of_a_load(self) -> dict[str, list[str]]:
         """What a load with the definition would add to the index, remove from it and change."""
-        return {"added": list(self.removed), "removed": list(self.added), "changed": list(self.changed)}
+        return {"added": list(self.missing), "removed": list(self.unexpected), "changed": list(self.changed)}
 
     def sentence(self) -> str:
-        """`added x; removed y; changed z`, each only where there are some."""
-        parts = (("added", self.added), ("removed", self.removed), ("changed", self.changed))
+        """`unexpected x; missing y; changed z`, each only where there are some."""
+        parts = (("unexpected", self.unexpected), ("missing", self.missing), ("changed", self.changed))
         return "; ".join(f"{kind} {', '.join(names)}" for kind, names in parts if names)
 
 
@@ -131,7 +131,7 @@ def _differences(defined: dict[str, dict[str, Any]], actual: dict[str, dict[str,
             ]
             changed.append(f"{name} ({', '.join(parts_shown)})")
     return Differences(
-        added=tuple(sorted(actual.keys() - defined.keys())),
-        removed=tuple(sorted(defined.keys() - actual.keys())),
+        unexpected=tuple(sorted(actual.keys() - defined.keys())),
+        missing=tuple(sorted(defined.keys() - actual.keys())),
         changed=tuple(changed),
     )

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import AuthorizationException
+from opensearchpy.exceptions import AuthorizationException, NotFoundError
 
 from indexer.engine.drift import DefinedIndex, at_creation, defined_listings, defined_products, same
 from indexer.engine.retry import RetryPolicy
@@ -111,7 +111,7 @@ class Generations:
         return frozenset(answer[index]["mappings"]["properties"])
 
     def count(self, index: str) -> int:
-        """How many items a search finds in it."""
+        """How many items it has, as of its last refresh."""
         answer: dict[str, Any] = self._retry.call(lambda: self._client.count(index=index))
         if answer["_shards"]["successful"] != answer["_shards"]["total"]:
             raise CommandError(f"not every part of {index} answered: {answer['_shards']}")
@@ -135,7 +135,7 @@ class Generations:
         self._retry.call(lambda: self._client.indices.refresh(index=index))
 
     def prepare(self, index: str, wait_seconds: float) -> dict[str, int]:
-        """Puts the settings of service back and reads everything back; raises CommandError where anything differs.
+        """Restores the settings of service and verifies them; raises CommandError where anything differs.
 
         Waits `wait_seconds` at most for its copies; returns how many of its shards are there and how many are not.
         """
@@ -211,24 +211,16 @@ class Generations:
         before: list[str] = []
 
         def point_alias() -> None:
-            indices = self._indices()
-            states = self._states(indices)
-            products = products_actions(
-                self.alias, index, {name: body.get("aliases", {}) for name, body in indices.items()}
-            )
-            serving = [state.index for state in states if state.serving]
-            loading = any(state.loading for state in states if state.index == index)
-            if serving == [index] and not loading and not products:
+            old, actions = self._swapping(index)
+            if not actions:
                 return
-            before[:] = [name for name in serving if name != index]
-            actions: list[dict[str, Any]] = [
-                {"remove": {"index": old, "alias": self.alias, "must_exist": True}} for old in before
-            ]
-            if loading:
-                actions.append({"remove": {"index": index, "alias": loading_alias(index), "must_exist": True}})
-            actions.append({"add": {"index": index, "alias": self.alias}})
+            before[:] = old
             fence()
-            self._client.indices.update_aliases(body={"actions": actions + products})
+            try:
+                self._client.indices.update_aliases(body={"actions": actions})
+            except NotFoundError:  # by then it was done by an earlier call, which had been taken for lost
+                if self._swapping(index)[1]:
+                    raise
 
         self._retry.call(point_alias)
         serving = [state.index for state in self.all() if state.serving]
@@ -237,12 +229,32 @@ class Generations:
             raise CommandError(message)
         return before
 
-    def remove(self, index: str) -> None:
-        """Deletes a generation; never the serving one."""
+    def _swapping(self, index: str) -> tuple[list[str], list[dict[str, Any]]]:
+        """Which others serve, and what is left to do until this generation alone does."""
+        indices = self._indices()
+        states = self._states(indices)
+        products = products_actions(
+            self.alias, index, {name: body.get("aliases", {}) for name, body in indices.items()}
+        )
+        serving = [state.index for state in states if state.serving]
+        loading = any(state.loading for state in states if state.index == index)
+        others = [name for name in serving if name != index]
+        if serving == [index] and not loading and not products:
+            return others, []
+        actions: list[dict[str, Any]] = [
+            {"remove": {"index": other, "alias": self.alias, "must_exist": True}} for other in others
+        ]
+        if loading:
+            actions.append({"remove": {"index": index, "alias": loading_alias(index), "must_exist": True}})
+        return others, [*actions, {"add": {"index": index, "alias": self.alias}}, *products]
+
+    def remove(self, index: str, fence: Callable[[], None]) -> None:
+        """Deletes a generation; never the serving one. `fence` is as in `swap`, and asked before each try."""
         if any(state.serving and state.index == index for state in self.all()):
             raise CommandError(f"{index} is the serving one behind {self.alias} and is not removed")
 
         def delete() -> None:
+            fence()
             # both in one step; one of an older version has no products
             params = {"ignore_unavailable": "true"}
             self._client.indices.delete(index=f"{index},{products_of(index)}", params=params)

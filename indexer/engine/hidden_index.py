@@ -6,12 +6,14 @@ from typing import Any
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import RequestError
 
+from mappings.timestamps import rfc3339
+
 _SETTINGS = {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1", "hidden": True}}
 
 
 def now_text() -> str:
     """This moment by this machine's clock, as documents of these indices have it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return rfc3339(datetime.now(UTC))
 
 
 def create_hidden_index(client: OpenSearch, index: str, alias: str, mappings: dict[str, Any]) -> None:

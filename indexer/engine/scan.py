@@ -70,12 +70,8 @@ class PointInTime:
             raise PointInTimeLostError(message) from error
 
     def _complete(self, request: Json, params: dict[str, Any]) -> Json:
-        answer: Json = self._client.search(body=request, params=dict(params))  # the client takes its own out of it
-        shards = answer["_shards"]
-        if shards["failed"] or shards["successful"] != shards["total"] or answer.get("timed_out"):
-            message = f"not every part of {self._index} answered: {shards}"
-            raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_answer", {"error": {"reason": message}})
-        return answer
+        # the client takes its own parameters out of it
+        return complete(self._index, self._client.search(body=request, params=dict(params)))
 
     def count(self, query: Json) -> int:
         """How many documents the query matches."""
@@ -103,6 +99,15 @@ class PointInTime:
         """The ids of the items, ascending."""
         for page in self.pages(query, page_items=page_items):
             yield from (int(hit["_id"]) for hit in page)
+
+
+def complete(index: str, answer: Json) -> Json:
+    """An answer of all shards; raises a TransportError that is retried where some are missing."""
+    shards = answer["_shards"]
+    if shards["failed"] or shards["successful"] != shards["total"] or answer.get("timed_out"):
+        message = f"not every part of {index} answered: {shards}"
+        raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_answer", {"error": {"reason": message}})
+    return answer
 
 
 def in_pages(elements: Iterable[Element], size: int) -> Iterator[list[Element]]:

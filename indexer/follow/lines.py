@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from indexer.documents.refusal import ItemRefusedError, readable_id
+from indexer.errors import CommandError
 from indexer.follow.stream import Message, change_of
 from indexer.sources.records import Record, json_lines
 from mappings.platforms import Platform
@@ -28,6 +29,7 @@ class LineStream:
         self._platform = platform
         self._pipe = sys.stdin.buffer if pipe is None else pipe
         self._records: queue.Queue[Record | None] = queue.Queue(AHEAD)
+        self._failure: OSError | None = None  # why there is no more
         self.ended = False
         self.line = 0  # the last one that was read
         self._draining = threading.Event()
@@ -37,6 +39,8 @@ class LineStream:
         try:
             for record in json_lines(self._chunks()):
                 self._records.put(record)
+        except OSError as error:  # `read` raises it, behind what came before
+            self._failure = error
         finally:
             self._records.put(None)
 
@@ -61,7 +65,7 @@ class LineStream:
         return bool(select.select([self._pipe], [], [], POLL_SECONDS)[0])
 
     def read(self, max_messages: int, seconds: float) -> Sequence[Message]:
-        """The next messages, as `Stream`."""
+        """The next messages, as `Stream`; raises CommandError once no more can be read."""
         messages: list[Message] = []
         deadline = time.monotonic() + seconds
         while len(messages) < max_messages and not self.ended:
@@ -74,6 +78,8 @@ class LineStream:
             else:
                 self.line = record.line
                 messages.append(self._message(record))
+        if self.ended and self._failure is not None and not messages:
+            raise CommandError(f"{self.name} cannot be read after line {self.line}: {self._failure}") from self._failure
         return messages
 
     def drain(self, max_messages: int) -> Sequence[Message]:

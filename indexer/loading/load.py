@@ -18,7 +18,7 @@ from opensearchpy.exceptions import OpenSearchException
 from indexer.documents.digest import encode_document
 from indexer.documents.refusal import refused_by_engine
 from indexer.documents.rejects import RejectsFile
-from indexer.engine.bulk import BulkWriter, Entry, index_lines
+from indexer.engine.bulk import BulkItem, BulkWriter, index_lines
 from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
 from indexer.engine.intakes import IntakeRecord
@@ -125,18 +125,21 @@ class Load:
                     self._fill(target, manifest)
                 self._progress.say(f"{self._report.counts()}; checking {index}")
                 self._check()
-                bound = self._prepare(target)
+                self._prepare(target)
                 with self._report.phase("proof"):
                     self._prove(target, manifest)
-            with uninterrupted(), self._report.phase("swap"):
-                self._swap(index)
-                if self._claims is not None:
-                    # Orders placed or ended while this ran were published to the old index: publish them again.
-                    self._claims.publish_again(bound, started)
+            with self._report.phase("swap"):
+                since = self._carry(index)  # once more: warm-up and proof take minutes
+                with uninterrupted():
+                    try:
+                        self._swap(index)
+                    finally:  # after an error, too: the aliases may have moved all the same
+                        if self._claims is not None:
+                            # What was ordered or let go meanwhile was published to the old index: publish it again.
+                            self._claims.publish_again(since)
         finally:
             if not self._keep_unfinished and not self._report.swapped:
                 self._remove_unfinished(index)
-        self._retry.call(self._lock.renew)
         self._prune(index)
 
     # The index to fill
@@ -198,7 +201,7 @@ class Load:
             if read % SHOW_EVERY == 0:
                 self._lock.check()
 
-        def on_refused(entry: Entry, reason: str) -> None:
+        def on_refused(entry: BulkItem, reason: str) -> None:
             manifest.refuse(entry.id, entry.digest)
             rejects.write(entry.source, entry.line, entry.id, refused_by_engine(reason))
 
@@ -226,7 +229,7 @@ class Load:
                     self._report.resumed += 1
                 else:
                     lines = index_lines(item.id, target.version, *pieces)
-                    writer.write(Entry(item.source, item.line, item.id, lines, digest))
+                    writer.write(BulkItem(item.source, item.line, item.id, lines, digest))
             if reader.read < start.read:
                 self._verify_sources(current(), target.checkpoint)
             products.flush()
@@ -280,21 +283,24 @@ class Load:
         if sentences:
             raise CommandError("; ".join(sentences))
 
-    def _prepare(self, target: LoadTarget) -> set[int]:
-        """Makes a filled index fit for service; returns the items that active orders reserve."""
+    def _prepare(self, target: LoadTarget) -> None:
+        """Makes a filled index fit for service."""
         report = self._report
         with report.phase("deletes"):
             self._deletes.apply(target.index, target.version)
         with report.phase("settings"):
             report.copies = self._generations.prepare(target.index, min(self._job.retry_timeout, COPIES_SECONDS))
-        bound: set[int] = set()
         with report.phase("claims"):
-            if self._claims is not None:
-                bound = self._claims.bound()
-                report.bound = carry(self._client, target.index, bound, self._retry)
+            self._carry(target.index)
         with report.phase("warm-up"):
             warm(self._client, target.index, self._retry)
-        return bound
+
+    def _carry(self, index: str) -> datetime:
+        """Makes the marks of the index those of the orders; returns since when changes of orders may not be in it."""
+        since = datetime.now(UTC)
+        if self._claims is not None:
+            self._report.bound = carry(self._client, index, self._claims.bound(), self._retry)
+        return since
 
     def _prove(self, target: LoadTarget, manifest: Manifest) -> None:
         for attempt in range(LATE_CHANGES + 1):
@@ -337,8 +343,7 @@ class Load:
         retry = RetryPolicy(self._short_retry.timeout / 2)
         generations = Generations(self._client, self._report.alias, self._definition, retry)
         try:
-            retry.call(self._lock.renew)  # who took the lock over decides what becomes of the index
-            generations.remove(index)
+            generations.remove(index, self._lock.renew)  # who took the lock over decides what becomes of the index
         except (CommandError, OpenSearchException) as error:
             why = cause(error) if isinstance(error, OpenSearchException) else str(error)
             self._progress.say(
@@ -350,5 +355,5 @@ class Load:
         previous = self._report.previous
         always = {index} if previous is None or self._job.keep < 2 else {index, previous}
         for name in expired(self._generations.all(), self._job.keep, always):
-            self._generations.remove(name)
+            self._generations.remove(name, self._lock.renew)
             self._report.removed.append(name)

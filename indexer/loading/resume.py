@@ -249,10 +249,10 @@ def remove_interrupted(
     for state in generations.all():
         if state.unfinished and state.index != resumed and state.owner not in (None, lock.owner.id):
             say(f"{state.index} is removed: its load was interrupted")
-            generations.remove(state.index)
+            generations.remove(state.index, lock.renew)
             removed.append(state.index)
     for products in generations.products_without_listings():
         say(f"{products} is removed: its listings are gone")
-        generations.remove(generation_of(products))
+        generations.remove(generation_of(products), lock.renew)
         removed.append(products)
     return removed

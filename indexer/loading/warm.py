@@ -9,15 +9,16 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from indexer.engine.retry import RetryPolicy
+from mappings.fields import OFFERED, TIE_BREAKERS
 from mappings.names import products_of
-
-_OFFERED = {"term": {"bound": False}}  # every search has it
-_TIES = [{"id": "asc"}]
 
 
 def _listing(field: str, order: str) -> dict[str, Any]:
     """A first page without words."""
-    return {"query": {"bool": {"filter": [_OFFERED]}}, "sort": [{field: {"order": order, "missing": "_last"}}, *_TIES]}
+    return {
+        "query": {"bool": {"filter": [OFFERED]}},
+        "sort": [{field: {"order": order, "missing": "_last"}}, *TIE_BREAKERS],
+    }
 
 
 SEARCHES: tuple[dict[str, Any], ...] = (
@@ -31,7 +32,7 @@ SEARCHES: tuple[dict[str, Any], ...] = (
         "query": {
             "bool": {
                 "filter": [
-                    _OFFERED,
+                    OFFERED,
                     {"term": {"exterior.folded": "field-tested"}},
                     {"range": {"price.ascending": {"gte": 100}}},
                 ]

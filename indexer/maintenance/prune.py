@@ -30,11 +30,9 @@ def prune(
         old = expired(states, keep, set())
         removed = [state.index for state in states if state.unfinished or state.index in old]
         for index in removed:
-            lock.renew()
-            generations.remove(index)
+            generations.remove(index, lock.renew)
         for products in generations.products_without_listings():
-            lock.renew()
-            generations.remove(generation_of(products))
+            generations.remove(generation_of(products), lock.renew)
             removed.append(products)
     remaining = sorted(state.index for state in states if state.index not in removed)
     return {"alias": alias, "kept": remaining, "removed": removed}

@@ -1,6 +1,7 @@
 """Rollback: an earlier generation serves again, once what changes by it was shown."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -19,6 +20,7 @@ from indexer.locking.lock import Lock
 from indexer.orders.claims import Claims, carry
 from mappings.definition import Definition
 from mappings.platforms import Platform
+from mappings.timestamps import rfc3339
 
 RETRY_SECONDS = 30.0
 
@@ -75,6 +77,7 @@ class Rollback:
     platform: Platform
     alias: str
     definition: Definition
+    uninterrupted: Callable[[], AbstractContextManager[None]] = nullcontext  # the swap runs within it
 
     def preview(self, to: str | None) -> Preview:
         """What a rollback would change; raises CommandError where it would be refused."""
@@ -107,21 +110,29 @@ class Rollback:
         to: str | None,
         claims: Claims | None,
         say: Callable[[str], None],
+        answer: dict[str, Any],
         *,
         command: str = "rollback",
         preview: Preview | None = None,
-    ) -> dict[str, Any]:
+    ) -> None:
         """Has an earlier generation serve again, with the orders of now marked in it first.
 
+        `answer` is filled, and true also after an error.
         `preview` is what somebody agreed to: raises CommandError where something else serves by now.
         """
         self._select(self._generations().all(), to)  # what cannot be done is said without waiting for anybody
         with Lock(self.client, self.alias, command, RetryPolicy(RETRY_SECONDS), say) as lock:
-            return self._run_locked(to, claims, say, lock, preview)
+            self._run_locked(to, claims, say, answer, lock, preview)
 
     def _run_locked(
-        self, to: str | None, claims: Claims | None, say: Callable[[str], None], lock: Lock, preview: Preview | None
-    ) -> dict[str, Any]:
+        self,
+        to: str | None,
+        claims: Claims | None,
+        say: Callable[[str], None],
+        answer: dict[str, Any],
+        lock: Lock,
+        preview: Preview | None,
+    ) -> None:
         generations = self._generations()
         serving, target = self._select(generations.all(), to)
         now = None if serving is None else serving.index
@@ -133,20 +144,18 @@ class Rollback:
         if claims is not None:
             claims.check(self.client, generations.alias)
         started = datetime.now(UTC)
-        bound = set() if claims is None else claims.bound()
-        marked = 0 if claims is None else carry(self.client, target.index, bound, RetryPolicy(RETRY_SECONDS))
-        before = generations.swap(target.index, lock.renew)
+        marked = 0
         if claims is not None:
-            claims.publish_again(bound, started)
-        return {
-            "platform": self.platform.id,
-            "alias": self.alias,
-            "index": target.index,
-            "previous": before[0] if before else None,
-            "items": generations.count(target.index),
-            "bound": marked,
-            "swapped": True,
-        }
+            marked = carry(self.client, target.index, claims.bound(), RetryPolicy(RETRY_SECONDS))
+        answer.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=marked)
+        with self.uninterrupted():
+            try:
+                before = generations.swap(target.index, lock.renew)
+                answer.update(swapped=True, previous=before[0] if before else None)
+            finally:  # after an error, too: the aliases may have moved all the same
+                if claims is not None:
+                    claims.publish_again(started)
+        answer["items"] = generations.count(target.index)
 
     def _generations(self) -> Generations:
         return Generations(self.client, self.alias, self.definition, RetryPolicy(RETRY_SECONDS))
@@ -186,7 +195,7 @@ class Rollback:
 
 def _loaded_at(state: IndexState) -> str:
     """When its load began."""
-    return state.generation.created_at.isoformat(timespec="seconds").replace("+00:00", "Z")
+    return rfc3339(state.generation.created_at)
 
 
 def _nothing_earlier(states: list[IndexState], serving: IndexState) -> str:

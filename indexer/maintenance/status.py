@@ -13,6 +13,7 @@ from indexer.locking.lock import is_alive
 from indexer.locking.record import LockRecords
 from mappings.definition import Definition
 from mappings.names import products_of
+from mappings.timestamps import rfc3339
 
 RETRY_SECONDS = 30.0
 _SHOWN_SETTINGS = ("refresh_interval", "number_of_replicas", "auto_expand_replicas")
@@ -26,8 +27,8 @@ def status(client: OpenSearch, platform: int, alias: str, definition: Definition
     serving = [state for state in states if state.serving]
     if len(serving) > 1:
         names = ", ".join(state.index for state in serving)
-        message = f"the alias {alias} points to several indices ({names}); `gear-indexer rollback` sets it right"
-        raise CommandError(message)
+        remedy = "`gear-indexer doctor --fix` makes the newest serve alone"
+        raise CommandError(f"the alias {alias} points to several indices ({names}); {remedy}")
     record = retry.call(LockRecords(client, alias, RETRY_SECONDS).read)
     alive = None if record is None else is_alive(record.owner)
     running = None if record is None or alive is False else record.owner.id
@@ -64,7 +65,7 @@ def _generation(
     stats = client.indices.stats(index=both, metric="store")
     return {
         "index": state.index,
-        "createdAt": state.generation.created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "createdAt": rfc3339(state.generation.created_at),
         "state": "serving" if state.serving else unfinished if state.unfinished else "kept",
         "items": generations.count(state.index),
         "bytes": stats["_all"]["primaries"]["store"]["size_in_bytes"],

@@ -13,6 +13,7 @@ from itertools import groupby
 
 from opensearchpy import OpenSearch
 
+from indexer.engine.deletes import check_read
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, in_pages
 from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, mark
@@ -120,10 +121,15 @@ class Agreement:
 
     def _in_index(self, items: list[int]) -> dict[int, bool]:
         """What the index says now of those of the items that it has, whether or not searches see it already."""
-        answer = self._client.mget(
-            index=self._index, body={"ids": [str(item) for item in items]}, params={"_source_includes": "bound"}
-        )
-        return {int(row["_id"]): row["_source"]["bound"] for row in answer["docs"] if row.get("found")}
+        body = {"ids": [str(item) for item in items]}
+
+        def read() -> dict[int, bool]:
+            rows = self._client.mget(index=self._index, body=body, params={"_source_includes": "bound"})["docs"]
+            for row in rows:
+                check_read(row)
+            return {int(row["_id"]): row["_source"]["bound"] for row in rows if row.get("found")}
+
+        return self._retry.call(read)
 
     def _repair(self, offered: list[int]) -> None:
         """Marks first and enqueues then: what an order changed in between is published by the API after the marks."""

@@ -1,6 +1,6 @@
 """Claims: the items that active orders reserve, and a generation's `bound` marks made the same."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, Protocol, TypeVar
@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 
 from indexer.engine.bulk import BulkSender, reason_of
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime, in_pages, retry_when_lost
+from indexer.engine.scan import PointInTime, complete, in_pages, retry_when_lost
 from indexer.errors import CommandError
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
@@ -50,7 +50,8 @@ class Claims:
         A file that is not there yet means no orders; with ordered items it means another working directory.
         """
         body, params = {"query": IS_BOUND}, {"ignore_unavailable": "true"}
-        hidden = int(self._retry.call(lambda: client.count(index=alias, body=body, params=params))["count"])
+        answer = self._retry.call(lambda: complete(alias, client.count(index=alias, body=body, params=dict(params))))
+        hidden = int(answer["count"])
         if not hidden:
             return
         if self._database.is_missing:
@@ -75,7 +76,8 @@ class Claims:
         """
         query = {"bool": {"filter": [IS_BOUND, {"terms": {"id": items}}]}}
         body = {"query": query, "size": len(items), "_source": False, "track_total_hits": False}
-        answer = self._retry.call(lambda: client.search(index=alias, body=body))
+        params = {"allow_partial_search_results": "false"}
+        answer = self._retry.call(lambda: complete(alias, client.search(index=alias, body=body, params=dict(params))))
         marked = [int(hit["_id"]) for hit in answer["hits"]["hits"]]
         return set(self._without_order(marked)) if marked else set()
 
@@ -129,25 +131,27 @@ class Claims:
             "{}; send them again, until then sold items may be offered",
         )
 
-    def publish_again(self, items: Iterable[int], since: datetime) -> int:
-        """Has these items, and all that changed from `since` on, published to the index again; returns how many."""
+    def publish_again(self, since: datetime) -> int:
+        """Has what changed from `since` on published to the index again; returns how many items.
+
+        No more than that: new orders wait behind it. What is bound for longer is marked by `carry`.
+        """
 
         async def write(store: Store) -> int:
             async with store.reading() as connection:
                 changed = await self._all_pages(
                     lambda after: changed_since(connection, self._platform, since, after, self._page_items)
                 )
-            due = sorted({*items, *changed})
-            for page in in_pages(due, self._page_items):
+            for page in in_pages(sorted(changed), self._page_items):
                 async with store.transaction() as connection:
                     await enqueue(connection, self._platform, page, datetime.now(UTC))
-            return len(due)
+            return len(changed)
 
         return self._run(
             write,
             0,
-            "the swap is done, but what was ordered meanwhile could not be recorded for the new index "
-            "(GEAR_DATABASE_URL): {}; load again, until then sold items may be offered",
+            "what was ordered during the swap could not be recorded for the new index (GEAR_DATABASE_URL): {}; "
+            "load again, until then sold items may be offered",
         )
 
     async def _all_pages(self, read: Callable[[int | None], Awaitable[list[int]]]) -> set[int]:

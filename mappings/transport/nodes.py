@@ -294,4 +294,4 @@ async def _first_answer(attempts: Sequence["asyncio.Task[Any]"]) -> Any:
 
 
 def _is_read(method: str, url: str) -> bool:
-    return method in ("GET", "HEAD") or url.endswith(("/_search", "/_msearch"))
+    return method in ("GET", "HEAD") or url.endswith(("/_search", "/_msearch", "/_mget"))

@@ -3,13 +3,15 @@
 Each is moved by the conditional update of every other move, so whoever moved it first has moved it.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Row, Select, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.orders import orders as single
-from store.records import SYSTEM, Actor
+from store.outbox.callbacks import lock_orders
+from store.records import SYSTEM, Actor, Order
 from store.schema import orders
 
 
@@ -20,10 +22,11 @@ async def next_expiry(connection: AsyncConnection) -> datetime | None:
     return placed_at
 
 
-async def expire(connection: AsyncConnection, placed_before: datetime, limit: int, now: datetime) -> int:
-    """Fails at most `limit` orders that are still `created`; returns how many. Workers share the orders."""
+async def expire(connection: AsyncConnection, placed_before: datetime, limit: int, now: datetime) -> list[Order]:
+    """Fails at most `limit` orders that are still `created`; returns them. Workers share the orders."""
     due = _oldest([orders.c.state == "created", orders.c.created_at < placed_before], limit)
-    return await _move(connection, due.with_for_update(skip_locked=True), "created", "failed", "expired", now)
+    rows = (await connection.execute(due.with_for_update(skip_locked=True))).all()
+    return await _move(connection, rows, "created", "failed", "expired", now)
 
 
 async def count(connection: AsyncConnection, token_id: str, state: str, account: str | None) -> int:
@@ -43,10 +46,14 @@ async def cancel(
     placed_before: datetime,
     limit: int,
     actor: Actor = SYSTEM,
-) -> int:
-    """Cancels at most `limit` of these orders, the oldest first; returns how many."""
+) -> int | None:
+    """Cancels at most `limit` of these orders, the oldest first; returns how many, which are fewer where somebody moves
+    one meanwhile. None where none is left.
+    """
     own = [*_of(token_id, state, account), orders.c.created_at < placed_before]
-    return await _move(connection, _oldest(own, limit).with_for_update(), state, "cancelled", reason, now, actor)
+    rows = (await connection.execute(_oldest(own, limit))).all()
+    await lock_orders(connection, [row.id for row in rows])
+    return len(await _move(connection, rows, state, "cancelled", reason, now, actor)) if rows else None
 
 
 def _of(token_id: str, state: str, account: str | None) -> list[ColumnElement[bool]]:
@@ -61,14 +68,14 @@ def _oldest(conditions: list[ColumnElement[bool]], limit: int) -> Select[tuple[s
 
 async def _move(
     connection: AsyncConnection,
-    batch: Select[tuple[str, int, int]],
+    rows: Sequence[Row[tuple[str, int, int]]],
     before: str,
     after: str,
     reason: str,
     now: datetime,
     actor: Actor = SYSTEM,
-) -> int:
+) -> list[Order]:
     """Moves them in the order of their items, as every writer of the index outbox does: no two wait in a ring."""
-    rows = sorted((await connection.execute(batch)).all(), key=lambda row: (row.platform, row.item))
-    moved = [await single.move(connection, row.id, [before], after, reason, now, actor) for row in rows]
-    return sum(order is not None for order in moved)
+    by_item = sorted(rows, key=lambda row: (row.platform, row.item))
+    moved = [await single.move(connection, row.id, [before], after, reason, now, actor) for row in by_item]
+    return [order for order in moved if order is not None]

@@ -15,7 +15,22 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import Superseded
 from store.connection.upsert import insert_for
-from store.schema import REFUSED, idempotency_keys
+from store.schema import REFUSED, UNDELIVERED, idempotency_keys, orders
+
+UNKEYED: Final = "\x01cheapest:"
+"""Before the digest of a body that came without a key: no client's key begins so."""
+
+_IS_OPEN: Final = and_(
+    idempotency_keys.c.key.startswith(UNKEYED),
+    select(orders.c.id)
+    .where(
+        orders.c.token_id == idempotency_keys.c.token_id,
+        orders.c.body_digest == idempotency_keys.c.body_digest,
+        UNDELIVERED,
+    )
+    .exists(),
+)
+"""A body without a key, one of whose orders is not delivered: only this row tells a retry from a new purchase."""
 
 # Built once: each order runs all of them.
 _OWN: Final = (
@@ -36,42 +51,56 @@ class StoredResponse:
     response: str = field(repr=False)
 
 
+@dataclass(frozen=True)
+class Refusals:
+    """How many requests of a key were refused, and when the last one was: a row that was erased and made anew may have
+    the same count.
+    """
+
+    count: int
+    last_at: datetime | None
+
+
+NO_REFUSALS: Final = Refusals(0, None)
+
+
 @dataclass(frozen=True, kw_only=True)
 class KeyState:
-    """The response that is stored for a key, and how many of its requests were refused before."""
+    """The response that is stored for a key, or its requests that were refused before."""
 
     stored: StoredResponse | None
-    refusals: int
+    refusals: Refusals
 
 
 async def find(connection: AsyncConnection, token_id: str, key: str) -> KeyState:
     """The state of this key of this token."""
     row = (await connection.execute(_FIND, {"of_token": token_id, "of_key": key})).one_or_none()
     if row is None:
-        return KeyState(stored=None, refusals=0)
+        return KeyState(stored=None, refusals=NO_REFUSALS)
     if row.response is None:
-        return KeyState(stored=None, refusals=row.refusals)
+        return KeyState(stored=None, refusals=Refusals(row.refusals, row.created_at))
     stored = StoredResponse(order_id=row.order_id, body_digest=row.body_digest, response=row.response)
-    return KeyState(stored=stored, refusals=row.refusals)
+    return KeyState(stored=stored, refusals=NO_REFUSALS)
 
 
 async def claim(
-    connection: AsyncConnection, token_id: str, key: str, body_digest: str, refusals: int, now: datetime
+    connection: AsyncConnection, token_id: str, key: str, body_digest: str, refusals: Refusals, now: datetime
 ) -> StoredResponse | None:
     """Claims the key for this transaction, which must `save` a response, `refuse` or fail; the stored response where
     there is one already.
 
-    `refusals` is their number when the request began; raises Superseded where a request has been refused since. Waits
-    for a rival transaction that holds the key: its rollback makes this one the first.
+    `refusals` are those when the request began; raises Superseded where a request has been refused since. Waits for a
+    rival transaction that holds the key: its rollback makes this one the first.
     """
-    row = {"token_id": token_id, "key": key, "body_digest": body_digest, "created_at": now, "seen_refusals": refusals}
+    row = {"token_id": token_id, "key": key, "body_digest": body_digest, "created_at": now}
+    row |= {"seen_count": refusals.count, "seen_last_at": refusals.last_at}
     while True:
         if (await connection.execute(_claiming(connection.dialect.name), row)).one_or_none() is not None:
             return None
         state = await find(connection, token_id, key)
         if state.stored is not None:
             return state.stored
-        if state.refusals > refusals:
+        if state.refusals != NO_REFUSALS:
             raise Superseded
         # else it was erased in between, for its age
 
@@ -101,7 +130,11 @@ async def refuse(connection: AsyncConnection, token_id: str, key: str, now: date
 def _claiming(dialect: str) -> Executable:
     insertion = insert_for(dialect, idempotency_keys)
     new = insertion.excluded
-    free = and_(idempotency_keys.c.response.is_(None), idempotency_keys.c.refusals == bindparam("seen_refusals"))
+    free = and_(
+        idempotency_keys.c.response.is_(None),
+        idempotency_keys.c.refusals == bindparam("seen_count"),
+        idempotency_keys.c.created_at == bindparam("seen_last_at"),
+    )
     return insertion.on_conflict_do_update(
         index_elements=["token_id", "key"],
         set_={"body_digest": new.body_digest, "created_at": new.created_at},
@@ -125,8 +158,10 @@ def _refusing(dialect: str) -> Executable:
 
 
 async def erase_older(connection: AsyncConnection, before: datetime, limit: int) -> int:
-    """Erases at most `limit` keys made before this moment; returns how many."""
-    return await _erase(connection, limit, idempotency_keys.c.created_at < before)
+    """Erases at most `limit` keys made before this moment, but none of open orders that came without one; returns how
+    many.
+    """
+    return await _erase(connection, limit, idempotency_keys.c.created_at < before, ~_IS_OPEN)
 
 
 async def erase_refused(connection: AsyncConnection, before: datetime, limit: int) -> int:

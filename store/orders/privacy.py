@@ -45,14 +45,18 @@ async def owners(connection: AsyncConnection, account: str) -> dict[str, str]:
 
 async def mark(connection: AsyncConnection, account: str, token_ids: Sequence[str], limit: int) -> list[str]:
     """Marks at most `limit` orders of the account, of these tokens, to be forgotten; returns their ids."""
-    selection = select(orders.c.id).where(*_own(account, token_ids), ~orders.c.forget).limit(limit)
-    statement = update(orders).where(orders.c.id.in_(selection)).values(forget=True)
-    return list((await connection.execute(statement.returning(orders.c.id))).scalars())
+    return await _mark(connection, and_(*_own(account, token_ids), ~orders.c.forget), limit)
 
 
 async def mark_again(connection: AsyncConnection, order_ids: Sequence[str]) -> list[str]:
     """Marks those of these orders that still have personal data, as after a restore; returns their ids."""
-    statement = update(orders).where(orders.c.id.in_(order_ids), orders.c.email != "").values(forget=True)
+    return await _mark(connection, and_(orders.c.id.in_(order_ids), orders.c.email != ""), len(order_ids))
+
+
+async def _mark(connection: AsyncConnection, condition: ColumnElement[bool], limit: int) -> list[str]:
+    selected = list((await connection.execute(select(orders.c.id).where(condition).limit(limit))).scalars())
+    await lock_orders(connection, selected)
+    statement = update(orders).where(orders.c.id.in_(selected), condition).values(forget=True)
     return list((await connection.execute(statement.returning(orders.c.id))).scalars())
 
 

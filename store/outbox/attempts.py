@@ -80,8 +80,8 @@ async def record(
     """Records the attempts, and of each delivery its state and when it is tried again; returns whether that made the
     next event of one of their orders due.
 
-    Where another dispatcher holds a delivery by now (the lease ran out), or it has ended, only the attempt is
-    recorded. What was delivered is delivered, whoever holds it.
+    Where the attempt has lost its lease (to another dispatcher or to a replay), or the delivery has ended, only the
+    attempt is recorded. What was delivered is delivered, whoever holds it.
     """
     if not finished:
         return False

@@ -22,7 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import endpoints
 from store.endpoints import Endpoint
-from store.outbox.callbacks import same_event
+from store.outbox.callbacks import lock_orders, same_event
 from store.records import DeliveryWork, Order, SearchMatches
 from store.schema import (
     PENDING,
@@ -153,8 +153,8 @@ class Capacity(Protocol):
 
 
 async def lease(connection: AsyncConnection, now: datetime, seconds: float, capacity: Capacity) -> list[DeliveryWork]:
-    """Leases due deliveries that there is capacity for, for `seconds`, longest due first; ends those of tokens whose
-    callbacks were stopped.
+    """Leases due deliveries that there is capacity for, for `seconds`, longest due first; those of tokens whose
+    callbacks were stopped need none, and are to be ended.
 
     Where a receiver or token is saturated, it looks again for what others have due: one long queue hides nobody's.
     Dispatchers share the rows: PostgreSQL's skip what another one is taking, SQLite's write one after the other.
@@ -167,9 +167,12 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, capa
         saturated = capacity.saturated()
         statement = _CANDIDATES_ELSEWHERE if saturated else _CANDIDATES
         candidates = (await connection.execute(statement, {**_due(now, saturated), "max_rows": capacity.left})).all()
-        rows = [row for row in candidates if row.callbacks_stopped_at is None]
-        await _end(connection, [row.delivery_order_id for row in candidates if row.callbacks_stopped_at is not None])
-        rows = [row for row in rows if capacity.admit(row.delivery_receiver, row.its_token, sandbox=row.its_sandbox)]
+        rows = [
+            row
+            for row in candidates
+            if row.callbacks_stopped_at is not None
+            or capacity.admit(row.delivery_receiver, row.its_token, sandbox=row.its_sandbox)
+        ]
         leased += await _works(connection, rows, now, until)
         if len(rows) == len(candidates):
             break
@@ -200,12 +203,14 @@ def _secrets(row: Row[Any], registered: Sequence[Endpoint] | None, now: datetime
     return () if endpoint is None else endpoint.secrets(now)
 
 
-async def _end(connection: AsyncConnection, order_ids: Collection[str]) -> None:
-    """Ends all pending deliveries of orders and searches whose token's callbacks were stopped."""
-    if order_ids:
-        own = deliveries.c.order_id.in_(set(order_ids))
-        ended = {"state": "failed", "next_attempt_at": None, "leased_until": None}
-        await connection.execute(update(deliveries).where(own, PENDING).values(ended))
+async def end(connection: AsyncConnection, order_ids: Collection[str]) -> None:
+    """Ends all pending deliveries of these orders and searches, in a transaction that has leased none: those who record
+    attempts lock the order before the delivery.
+    """
+    await lock_orders(connection, order_ids)
+    own = deliveries.c.order_id.in_(set(order_ids))
+    ended = {"state": "failed", "next_attempt_at": None, "leased_until": None}
+    await connection.execute(update(deliveries).where(own, PENDING).values(ended))
 
 
 async def release(connection: AsyncConnection, work: DeliveryWork) -> None:
@@ -243,6 +248,7 @@ def _work(row: Row[Any], secrets: tuple[str, ...], leased_until: datetime) -> De
         tries=row.delivery_tries,
         attempts=row.attempts,
         leased_until=leased_until,
+        stopped=row.callbacks_stopped_at is not None,
     )
 
 

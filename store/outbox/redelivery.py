@@ -96,13 +96,16 @@ async def forget_addresses(connection: AsyncConnection, order_ids: Collection[st
 
 
 async def _requeue(connection: AsyncConnection, order_id: str, which: ColumnElement[bool], now: datetime) -> int:
-    """Makes these deliveries of the order pending anew, the first of them at once, the others behind it."""
+    """Makes these deliveries of the order pending anew, the first of them at once, the others behind it.
+
+    An attempt that is under way loses its lease: its failure must not end or delay the new round.
+    """
     await lock_orders(connection, [order_id])
     addressed = select(orders.c.id).where(orders.c.id == order_id, orders.c.callback_url.is_not(None))
     rows = await connection.execute(
         update(deliveries)
         .where(deliveries.c.order_id.in_(addressed), which)
-        .values(state="pending", tries=0, next_attempt_at=None)
+        .values(state="pending", tries=0, next_attempt_at=None, leased_until=None)
         .returning(deliveries.c.n)
     )
     count = len(rows.all())

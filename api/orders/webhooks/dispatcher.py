@@ -20,8 +20,8 @@ from api.orders.webhooks.limits import FreeCapacity, ReceiverLimits, TokenWeight
 from api.orders.webhooks.payload import event_of, message_id, message_of
 from api.orders.webhooks.sender import Sender, Sent
 from api.settings import Settings
-from api.timestamps import rfc3339
 from mappings.platforms import Platform, Platforms
+from mappings.timestamps import rfc3339
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.outbox import attempts, deliveries
@@ -130,7 +130,9 @@ class Dispatcher:
         return 0.0 if more else POLL_SECONDS
 
     async def _start_attempts(self) -> int:
-        """Leases due callbacks as far as the capacity goes and starts an attempt for each; returns their number."""
+        """Leases due callbacks as far as the capacity goes and starts an attempt for each, or ends it where its token's
+        callbacks were stopped; returns their number.
+        """
         self._short = True  # capacity that becomes free during the lease wakes the worker
         sending = [work for task, work in self._attempts.items() if task not in self._recording]
         recording = [self._attempts[task] for task in self._recording]
@@ -148,10 +150,16 @@ class Dispatcher:
             seconds = self._sender.seconds + LEASE_MARGIN_SECONDS
             leased = await deliveries.lease(connection, now, seconds, capacity)
         self._short = capacity.is_short()
+        stopped = {work.subject.id for work in leased if work.stopped}
         for work in leased:
+            if work.stopped:
+                continue
             task = asyncio.create_task(self._deliver(work))
             self._attempts[task] = work
             task.add_done_callback(self._finished)
+        if stopped:
+            async with self._store.transaction() as connection:
+                await deliveries.end(connection, stopped)
         return len(leased)
 
     async def _deliver(self, work: DeliveryWork) -> None:

@@ -14,8 +14,8 @@ import orjson
 from standardwebhooks import Webhook
 
 from api.orders.answers import order_entry
-from api.timestamps import rfc3339
 from mappings.platforms import Platform
+from mappings.timestamps import rfc3339
 from store.records import DeliveryWork, Order, SearchMatches
 
 

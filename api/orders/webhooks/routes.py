@@ -14,7 +14,7 @@ from api.orders.routes import OrderId, WakeWorkers
 from api.orders.services import AppServices
 from api.orders.transitions import visible
 from api.orders.webhooks.schemas import DELIVERIES_EXAMPLE, DELIVERY_EXAMPLE, DeliveriesAnswer, DeliveryAnswer
-from api.timestamps import rfc3339
+from mappings.timestamps import rfc3339
 from store.outbox import redelivery
 from store.outbox.redelivery import Delivery
 from store.records import Attempt

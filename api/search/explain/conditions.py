@@ -11,12 +11,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from api.engine.answers import Json
+from api.engine.clauses import Clause
 from api.search.query.attachments import attachment_clause
-from api.search.query.clauses import OFFERED, Clause
 from api.search.query.request import SearchQuery
 from api.search.query.text import conditions as text_conditions
 from api.search.schemas.attachments import AttachmentFilter
-from mappings.fields import DETAILS, FILTERS, Kind
+from mappings.fields import DETAILS, FILTERS, OFFERED, Kind
 
 OFFER = "offer"
 TEXT = "query"

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import TypeVar
 
 from api.engine.answers import Answer, Json, Source
+from api.engine.clauses import Clause
 from api.search.facets.histograms import (
     Places,
     buckets,
@@ -26,7 +27,7 @@ from api.search.facets.histograms import (
     whole_histogram,
 )
 from api.search.facets.price_parts import price_parts
-from api.search.query.clauses import Clause, aggregation_request
+from api.search.query.clauses import aggregation_request
 from api.search.query.request import SearchQuery, values_clause
 from api.search.schemas.facets import MAX_VALUES
 from mappings.fields import FACETS, Filter, Kind

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from api.engine.answers import Answer, Json, total_of
-from api.search.query.clauses import Clause, aggregation_request, any_of
+from api.engine.clauses import Clause, any_of
+from api.search.query.clauses import aggregation_request
 from mappings.fields import Filter, Kind
 from mappings.histograms import FLOAT_EDGES, NO_BUCKET, price_edges
 from mappings.money import NO_PRICE, from_minor

@@ -13,7 +13,7 @@ from typing import Final
 import orjson
 from cachetools import LRUCache
 
-from api.search.query.clauses import Clause
+from api.engine.clauses import Clause
 from api.search.query.request import SearchQuery
 from mappings.histograms import price_edges
 from mappings.money import NO_PRICE

@@ -2,6 +2,7 @@
 
 Nothing that happens to the index moves a point in time: each of its hits comes once, the total is the same on every
 page, and the text keeps the relaxation that finds something in it. Items bound since then are left out of their page.
+What operators hide or show meanwhile holds for the pages that follow, so the total does not tell which one is the last.
 """
 
 from collections.abc import AsyncIterator
@@ -72,13 +73,10 @@ class CursorReader:
 
     async def read(self, page: Page, availability: Availability) -> Page:
         """The page without items that are bound by now, with the cursor behind it."""
-        count = self.cursor.count + page.size
-        if not page.size and count < page.total:
-            raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
         gear = await _without_bound(availability, page.hits) if page.hits else page.gear
-        if count < page.total:
-            relaxed = page.parsed.relaxation is not Relaxation.STRICT
-            after = page.hits[-1]["sort"] if page.hits else []
+        if page.has_next:
+            count, relaxed = self.cursor.count + page.size, page.parsed.relaxation is not Relaxation.STRICT
+            after = page.hits[-1]["sort"] if page.hits else list(page.last_head)
             cursor = structs.replace(self.cursor, count=count, total=page.total, after=after, relaxed=relaxed)
             return replace(page, gear=gear, next_cursor=await self.points_in_time.issue(cursor))
         if self.cursor.count == 0:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 
 from api.engine.answers import Json, total_of
+from api.engine.clauses import Clause
 from api.search.context import PointInTime
 from api.search.prices.requests import (
     Sizes,
@@ -16,7 +17,6 @@ from api.search.prices.requests import (
     spans_of,
     spans_request,
 )
-from api.search.query.clauses import Clause
 
 DEFAULT_SIZES = Sizes()
 

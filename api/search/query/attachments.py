@@ -3,7 +3,7 @@
 `mappings.items.attachments` says which tokens the index holds, and why a range of them is exact.
 """
 
-from api.search.query.clauses import Clause, any_of
+from api.engine.clauses import Clause, any_of
 from api.search.schemas.attachments import AttachmentCondition, AttachmentFilter
 from mappings.items.attachments import count_token, other_range, ranked_range
 

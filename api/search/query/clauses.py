@@ -1,25 +1,15 @@
 """The clauses that queries are built of, and those of pins and hides. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
 
+from api.engine.clauses import Clause
 from mappings.money import NO_PRICE, ceil_minor, floor_minor
 from mappings.platforms import Platform
 from mappings.vocabulary.rules import TextRules
 
-Clause = dict[str, Any]
-
-# Keeps out items that an active order binds. They are few, so excluding them costs the engine nothing; a clause that
-# every item has to meet would be evaluated for every item.
-OFFERED: Clause = {"bool": {"must_not": [{"term": {"bound": True}}]}}
 PIN_SCORE = 10_000
 """More than a text gives; names of a pin differ by as much. The sum stays exact in the engine's 32-bit numbers."""
-
-
-def any_of(clauses: Sequence[Clause]) -> Clause:
-    """At least one of the clauses; a single one as it is."""
-    return clauses[0] if len(clauses) == 1 else {"bool": {"should": list(clauses), "minimum_should_match": 1}}
 
 
 def constant_score(clause: Clause, score: int) -> Clause:

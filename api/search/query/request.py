@@ -9,18 +9,17 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from api.engine.clauses import Clause, any_of
 from api.search.parsing.parse import ParsedQuery
 from api.search.query.attachments import attachment_clause
-from api.search.query.clauses import OFFERED, Clause, any_of, hidden_clauses, price_range
+from api.search.query.clauses import hidden_clauses, price_range
 from api.search.query.text import text_clauses
 from api.search.schemas.search import SearchBody
-from mappings.fields import FILTERS, SORTS, Filter, Kind, Sort
+from mappings.fields import FILTERS, OFFERED, SORTS, TIE_BREAKERS, Filter, Kind, Sort
 from mappings.folding import fold, single_spaced
 from mappings.money import NO_PRICE
 
 SORTS_BY_NAME = {sort.name: sort for sort in SORTS}
-# By id; across platforms two items may have the same id.
-_TIE_BREAKERS: list[Clause] = [{"id": "asc"}, {"platform": "asc"}]
 # What the engine sends as the sort value of an item without the field, which it sorts last.
 NO_VALUE = (2**63 - 1, -(2**63), "Infinity", "-Infinity", None)
 
@@ -29,12 +28,16 @@ NO_VALUE = (2**63 - 1, -(2**63), "Infinity", "-Infinity", None)
 class Position:
     """Where a cursor stands: how many hits are before it, how many there are, if that is known, and the last before it.
 
-    `after` are the values by which that hit is sorted; none: the cursor is at its start.
+    `after` are the values by which that hit is sorted, or the group's head; none: the cursor is at its start.
     """
 
     count: int = 0
     total: int | None = None
     after: Sequence[Any] = ()
+
+    def is_last(self, limit: int) -> bool:
+        """Whether a page of so many hits is the last by the total, which does not count what was hidden at its time."""
+        return self.total is not None and self.total - self.count <= limit
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ class SearchQuery:
     @property
     def sort_values(self) -> list[Clause]:
         """What hits are sorted by before their tie-breakers."""
-        return sort_clauses(self.sort)[: -len(_TIE_BREAKERS)]
+        return sort_clauses(self.sort)[: -len(TIE_BREAKERS)]
 
     @property
     def compares_prices(self) -> bool:
@@ -147,6 +150,8 @@ class SearchQuery:
             "size": body.limit,
             "track_total_hits": False,
         }
+        if self.position is not None and self.position.is_last(body.limit):
+            request["size"] += 1  # one more tells whether a page follows
         if self.position is not None and self.position.after:
             return {**request, "search_after": list(self.position.after)}
         start = _value_before_first_hit(self) if body.page == 1 else None
@@ -167,8 +172,8 @@ def sort_clauses(sort: Sort) -> list[Clause]:
     """The engine's sort: items without the value last in both directions, ties by id."""
     order = "desc" if sort.descending else "asc"
     if sort.field == "_score":
-        return [{"_score": {"order": order}}, {"rank": {"order": "asc", "missing": "_last"}}, *_TIE_BREAKERS]
-    return [{sort.field: {"order": order, "missing": "_last"}}, *_TIE_BREAKERS]
+        return [{"_score": {"order": order}}, {"rank": {"order": "asc", "missing": "_last"}}, *TIE_BREAKERS]
+    return [{sort.field: {"order": order, "missing": "_last"}}, *TIE_BREAKERS]
 
 
 def filter_clauses(filters: BaseModel | None, minor_digits: int) -> dict[str, Clause]:

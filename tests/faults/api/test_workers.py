@@ -2,8 +2,9 @@
 
 import os
 import signal
+import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -11,7 +12,7 @@ import psutil
 import pytest
 
 from tests.support.api.two_workers import two_workers
-from tests.support.api.waiting import until
+from tests.support.api.waiting import serves, until
 from tests.support.app import settings_for
 from tests.support.store.migrated import migrated
 
@@ -19,22 +20,17 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are for
 START_SECONDS = 120.0  # of a busy machine
 
 
-def serving(url: str) -> Callable[[], Awaitable[bool]]:
-    async def answered() -> bool:
-        try:
-            async with httpx.AsyncClient(verify=False) as client:
-                return (await client.get(f"{url}/health/live")).status_code == 200
-        except httpx.TransportError:
-            return False
-
-    return answered
+async def serves_anew(url: str) -> bool:
+    """Whether it answers a connection of its own: one that was kept ends with its worker."""
+    async with httpx.AsyncClient(base_url=url, verify=False) as client:
+        return await serves(client)
 
 
 async def test_workers_share_their_memory_and_one_that_dies_is_replaced(tmp_path: Path) -> None:
     settings = settings_for("http://127.0.0.1:1", "t", tmp_path)
     await migrated(settings.database_url)
     with two_workers(settings, tmp_path) as (url, service):
-        await until(serving(url), START_SECONDS)
+        await until(partial(serves_anew, url), START_SECONDS)
         supervisor = psutil.Process(service)
         first = supervisor.children()
         assert len(first) == 2
@@ -48,8 +44,52 @@ async def test_workers_share_their_memory_and_one_that_dies_is_replaced(tmp_path
             return len(set(supervisor.children()) - set(first)) == 2
 
         await until(replaced)
-        await until(serving(url))
+        await until(partial(serves_anew, url))
         assert (tmp_path / "log").read_text().count("a worker ended unasked and was replaced") == 2
+
+
+async def test_a_worker_for_which_there_is_no_room_is_tried_again(tmp_path: Path) -> None:
+    settings = settings_for("http://127.0.0.1:1", "t", tmp_path)
+    await migrated(settings.database_url)
+    with two_workers(settings, tmp_path) as (url, service):
+        await until(partial(serves_anew, url), START_SECONDS)
+        supervisor = psutil.Process(service)
+        first = supervisor.children()
+        files = supervisor.rlimit(psutil.RLIMIT_NOFILE)
+        supervisor.rlimit(psutil.RLIMIT_NOFILE, (supervisor.num_fds(), files[1]))  # no pipe to a worker can be opened
+        first[0].kill()
+
+        async def failed() -> bool:
+            return "a worker could not be started and is tried again" in (tmp_path / "log").read_text()
+
+        async def replaced() -> bool:
+            return len({each for each in supervisor.children() if each.status() != psutil.STATUS_ZOMBIE}) == 2
+
+        await until(failed)
+        assert await serves_anew(url), "by the other"
+        supervisor.rlimit(psutil.RLIMIT_NOFILE, files)
+        await until(replaced)
+        assert first[1] in supervisor.children()
+
+
+def test_workers_that_cannot_start_end_their_supervisor(tmp_path: Path) -> None:
+    script = tmp_path / "service.py"
+    script.write_text(
+        """
+import uvicorn
+from api.http.workers import Supervisor
+
+async def failing(scope, receive, send):
+    raise RuntimeError("it cannot start")
+
+config = uvicorn.Config(failing, lifespan="on", port=0, workers=2, log_config=None)
+supervisor = Supervisor(config, [config.bind_socket()], lambda deaths: None)
+supervisor.run()
+print("failed:", supervisor.has_failed)
+"""
+    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=START_SECONDS)
+    assert "failed: True" in ended.stdout, ended.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -72,6 +72,25 @@ def test_a_swap_that_cannot_be_made_is_not_guessed_about(place: Place, wire: Wir
     assert states == {old: "serving", report["index"]: "unfinished"}
 
 
+def test_a_swap_that_is_made_while_it_is_sent_again_has_happened(place: Place, wire: Wire) -> None:
+    """The connection is lost while the cluster manager still has the request."""
+    old = place.load(items(2))["index"]
+    waiting: list[bytes] = []
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if path.startswith("/_aliases"):
+            if not waiting:
+                waiting.append(body)
+                return CUT
+            wire.forward(method, path, waiting[0], "application/json")
+        return None
+
+    wire.rule = rule
+    report = place.load(items(3, first=10))
+    assert (report["swapped"], report["previous"]) == (True, old)
+    assert place.served() == [10, 11, 12]
+
+
 @pytest.mark.parametrize("fault", [CUT, LOSE])
 def test_a_swap_whose_answer_is_lost_happens_once(place: Place, wire: Wire, fault: Fault) -> None:
     old = place.load(items(2))["index"]

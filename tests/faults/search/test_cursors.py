@@ -8,7 +8,7 @@ from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of
 from tests.support.api.waiting import until
 from tests.support.app import running, settings_for
-from tests.support.search.walking import ids, started
+from tests.support.search.cursor_pages import ids, started
 from tests.support.servers import Node
 
 ITEMS = 5

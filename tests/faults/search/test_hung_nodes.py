@@ -46,24 +46,25 @@ async def nodes() -> AsyncIterator[tuple[SmallNode, SmallNode]]:
         yield first, second
 
 
-async def searches(client: AsyncOpenSearch, count: int) -> float:
-    """Makes so many searches at once, each of which must succeed; the seconds that they took."""
+async def searches(client: AsyncOpenSearch, count: int, read: str = "search") -> float:
+    """Makes so many searches or other reads at once, each of which must succeed; the seconds that they took."""
     started = time.monotonic()
-    await asyncio.gather(*(client.search(index="x", body={}) for _ in range(count)))
+    await asyncio.gather(*(getattr(client, read)(index="x", body={"ids": ["1"]}) for _ in range(count)))
     return time.monotonic() - started
 
 
+@pytest.mark.parametrize("read", ["search", "mget"])
 async def test_what_waits_for_a_node_that_hangs_is_asked_of_another_and_it_is_left_out(
-    nodes: tuple[SmallNode, SmallNode],
+    nodes: tuple[SmallNode, SmallNode], read: str
 ) -> None:
     hung, _ = nodes
     async with client_of(*(node.url for node in nodes)) as (client, changes):
-        await searches(client, 4)
+        await searches(client, 4, read)
         hung.hang()
-        assert await searches(client, 2 * MAX_SILENCES) < TIMEOUT
+        assert await searches(client, 2 * MAX_SILENCES, read) < TIMEOUT
         assert changes == [1]
         asked = len(hung.requests)
-        assert await searches(client, 20) < FIRST_TRY
+        assert await searches(client, 20, read) < FIRST_TRY
         assert len([path for path in hung.requests[asked:] if path != "/"]) == 0
         hung.restore()
 
@@ -72,7 +73,7 @@ async def test_what_waits_for_a_node_that_hangs_is_asked_of_another_and_it_is_le
 
         await until(is_back)
         asked = len(hung.requests)
-        await searches(client, 4)
+        await searches(client, 4, read)
         assert len(hung.requests) == asked + 2
 
 

@@ -84,6 +84,30 @@ async def test_what_a_recorder_wrote_that_was_taken_over_is_never_read(app: Runn
     await reader.agrees()
 
 
+async def test_a_page_that_ends_a_log_says_whether_later_logs_have_more(app: RunningApp, place: Place) -> None:
+    reader = await Reader(app.client).begin()
+    others = Reader(app.client, {"filters": {"ids": [1001, 1005]}}, next=reader.next)
+    for first in (1001, 1003, 1005):
+        await upsert(place, simple_item(first), simple_item(first + 1))
+        await reader.until(2)
+        await lease_to_another(app, timedelta(seconds=-1))  # each recorder has a log of its own
+    assert await rows(app) == 3
+    bookmark = others.next
+    pages: list[Json] = []
+    while not pages or pages[-1]["more"]:
+        pages.append(await reader.ask(since=bookmark))
+        bookmark = pages[-1]["next"]
+    assert [change["id"] for page in pages for change in page["changes"]] == [*range(1001, 1007)]
+    one = await others.ask(since=others.next)
+    last = await others.ask(since=one["next"])
+    assert [(change["id"], page["more"]) for page in (one, last) for change in page["changes"]] == [
+        (1001, True),  # though the next log has nothing for it
+        (1005, False),  # though another change follows
+    ]
+    again = await others.ask(since=last["next"])
+    assert (again["changes"], again["more"]) == ([], False)
+
+
 async def test_bookmarks_expire_with_their_log(app: RunningApp, place: Place) -> None:
     reader = await Reader(app.client).begin()
     place.client.indices.delete(index=f"{place.alias.removesuffix('-730')}-changes-*")

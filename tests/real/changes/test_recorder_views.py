@@ -5,9 +5,12 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import orjson
 import pytest
 from prometheus_client import CollectorRegistry
+from sqlalchemy import update
 
 from api.changes.log import ChangeLog
 from api.changes.recorder import MAX_BACK_OFF_SECONDS, TICK_SECONDS, Intervals, Recorder
@@ -18,7 +21,8 @@ from mappings.platforms import read_platforms
 from store import feeds
 from store.connection.engine import Store
 from store.feeds import Feed, Segment
-from tests.support.api.catalogue import put_index, simple_item
+from store.schema import feeds as feed_rows
+from tests.support.api.catalogue import CS2, put_index, simple_item
 from tests.support.api.platform_files import platform_folder
 from tests.support.indexer.fixtures import Place
 from tests.support.indexer.wire import Fault, Wire, pass_all
@@ -35,10 +39,10 @@ class CountingEngine(FeedEngine):
         self.open: dict[str, str] = {}  # by view, its index
         self.counted: list[str] = []
 
-    async def freeze(self, index: str) -> str:
-        pit = await super().freeze(index)
+    async def freeze(self, index: str) -> tuple[str, int]:
+        pit, shards = await super().freeze(index)
         self.open[pit] = index
-        return pit
+        return pit, shards
 
     async def close_pits(self, pits: Sequence[str]) -> None:
         await super().close_pits(pits)
@@ -191,6 +195,64 @@ async def test_a_recorder_that_is_late_drops_no_log_of_the_one_that_took_over(
     after = await recording.feed()
     assert after.committed == 1
     assert len(after.segments) == recording.logs() == 2
+
+
+@pytest.fixture
+def several_shards(recording: Recording) -> str:
+    """The index of a platform whose items lie in three shards."""
+    return put_index(recording.settings, CS2, map(simple_item, range(1, 31)), shards=3)
+
+
+async def told(recording: Recording, *items: dict[str, Any]) -> int:
+    """How many changes a tick tells after these items were written."""
+    before = await recording.feed()
+    await upsert(recording.place, *items)
+    await recording.recorder.run_once()
+    return (await recording.feed()).committed - before.committed
+
+
+async def test_what_was_told_of_any_shard_is_not_told_again_with_the_view_of_an_index(
+    recording: Recording, several_shards: str
+) -> None:
+    await recording.recorder.run_once()
+    assert await told(recording, *map(simple_item, range(31, 61))) == 30
+    recording.place.client.delete_pit(body={"pit_id": [*recording.engine.open]})  # as an engine that is started again
+    assert await told(recording, simple_item(1, 2), simple_item(61)) == 2
+    assert await told(recording) == 0
+
+
+async def test_a_feed_that_the_version_before_recorded_goes_on(recording: Recording, several_shards: str) -> None:
+    await recording.recorder.run_once()
+    assert await told(recording, *map(simple_item, range(31, 61))) == 30
+    state = orjson.loads((await recording.feed()).state or "")
+    for view in state.values():
+        del view["positions"]
+    async with recording.store.transaction() as connection:
+        await connection.execute(update(feed_rows).values(state=orjson.dumps(state).decode()))
+    recording.recorder = recording.rival
+    async with recording.store.transaction() as connection:
+        await connection.execute(update(feed_rows).values(owner=None, leased_until=None))
+    assert await told(recording, simple_item(1, 2), simple_item(61)) == 2
+    assert await told(recording) == 0
+
+
+async def test_nothing_is_recorded_from_where_a_shard_was_away(recording: Recording, several_shards: str) -> None:
+    await recording.recorder.run_once()
+    before = await recording.feed()
+
+    def without_a_shard(method: str, path: str, body: bytes) -> Fault | None:
+        if "/_stats" not in path:
+            return None
+        status, _, content = recording.wire.forward(method, path, body, None)
+        answer = orjson.loads(content)
+        del answer["indices"][several_shards]["shards"]["1"]
+        return Fault("answer", status, orjson.dumps(answer))
+
+    recording.wire.rule = without_a_shard
+    assert await told(recording, *map(simple_item, range(31, 61))) == 0
+    assert await unchanged(recording, before)
+    recording.wire.rule = pass_all
+    assert await told(recording) == 30
 
 
 async def test_the_view_of_a_quiet_platform_stays_open_while_another_one_changes(recording: Recording) -> None:

@@ -18,6 +18,7 @@ from store.auth.tokens import CreatedToken
 from store.bound_items import bound_items
 from store.connection.engine import Store
 from store.orders import idempotency, orders
+from store.orders.idempotency import NO_REFUSALS
 from store.outbox import redelivery
 from tests.support.store.fixtures import NOW, NewOrders
 from tests.support.store.postgres import Postgres
@@ -74,7 +75,7 @@ async def test_a_backup_that_is_taken_while_orders_are_placed_can_be_served_from
 
     async def order(item: int) -> None:
         async with store.transaction() as connection:
-            assert await idempotency.claim(connection, token.token.id, f"k{item}", "digest", 0, NOW) is None
+            assert await idempotency.claim(connection, token.token.id, f"k{item}", "digest", NO_REFUSALS, NOW) is None
             made = await orders.place(connection, new_order(item), NOW)
             await idempotency.save(connection, token.token.id, f"k{item}", made.id, "answer")
         placed.append(made.id)

@@ -8,6 +8,8 @@ from itertools import count
 
 import httpx
 
+from tests.support.api.waiting import serves
+
 CHECK_SECONDS = 0.1
 
 
@@ -42,11 +44,7 @@ class Balancer:
     async def _check(self, port: int) -> None:
         async with httpx.AsyncClient(timeout=5) as client:
             while True:
-                try:
-                    answer = await client.get(f"http://127.0.0.1:{port}/health/ready")
-                    ready = answer.status_code == 200
-                except httpx.TransportError:
-                    ready = False
+                ready = await serves(client, f"http://127.0.0.1:{port}", "/health/ready")
                 (self._ready[port].set if ready else self._ready[port].clear)()
                 await asyncio.sleep(CHECK_SECONDS)
 

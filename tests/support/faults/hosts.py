@@ -15,6 +15,7 @@ from typing import Final
 
 import httpx
 
+from tests.support.api.waiting import serves
 from tests.support.servers import free_port
 
 ROOT: Final = Path(__file__).parents[3]
@@ -80,10 +81,7 @@ class Hosts:
         async with httpx.AsyncClient(timeout=2) as client:
             while True:
                 for host in self.hosts:
-                    try:
-                        host.is_ready = (await client.get(f"{host.address}/health/ready")).status_code == 200
-                    except httpx.TransportError:
-                        host.is_ready = False
+                    host.is_ready = await serves(client, host.address, "/health/ready")
                 await asyncio.sleep(PROBE_SECONDS)
 
     async def until_ready(self, host: Host) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from asyncio.subprocess import Process
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Final, Self
@@ -15,6 +16,7 @@ import httpx
 import psutil
 
 from api.settings import Settings
+from tests.support.api.waiting import serves, until
 from tests.support.servers import free_port
 
 ROOT: Final = Path(__file__).parents[3]
@@ -78,14 +80,8 @@ class Fleet:
 
     async def until_it_serves(self) -> None:
         """Waits until requests are answered."""
-        async with httpx.AsyncClient() as client, asyncio.timeout(START_SECONDS):
-            while True:
-                try:
-                    if (await client.get(f"{self.address}/health/live")).status_code == 200:
-                        return
-                except httpx.TransportError:
-                    pass
-                await asyncio.sleep(0.05)
+        async with httpx.AsyncClient(base_url=self.address) as client:
+            await until(partial(serves, client), START_SECONDS)
 
     async def _workers(self) -> list[psutil.Process]:
         """The processes that serve, once there is one."""

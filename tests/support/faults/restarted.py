@@ -13,6 +13,7 @@ from time import monotonic
 import httpx
 
 from api.settings import Settings
+from tests.support.api.waiting import serves
 from tests.support.app import new_token
 from tests.support.servers import free_port
 from tests.support.store.migrated import migrated
@@ -45,11 +46,9 @@ class Server:
         deadline = monotonic() + START_SECONDS
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", timeout=30) as client:
             while monotonic() < deadline and self.process.returncode is None:
-                try:
-                    if (await client.get("/health/ready")).status_code == 200:
-                        return
-                except httpx.TransportError:
-                    await asyncio.sleep(0.1)
+                if await serves(client, path="/health/ready"):
+                    return
+                await asyncio.sleep(0.1)
         raise AssertionError("the server is not ready")
 
     async def stop(self) -> None:

@@ -14,6 +14,7 @@ from typing import Final
 
 import httpx
 
+from tests.support.api.waiting import serves
 from tests.support.servers import free_port
 
 ROOT: Final = Path(__file__).parents[3]
@@ -62,7 +63,7 @@ class Version:
         address = f"http://127.0.0.1:{port}"
         try:
             async with asyncio.timeout(START_SECONDS), httpx.AsyncClient(base_url=address) as client:
-                while not await _serves(client):
+                while not await serves(client):
                     assert process.returncode is None, f"it ended by itself, see {log}"
                     await asyncio.sleep(0.05)
             yield address
@@ -76,13 +77,6 @@ class Version:
 
     def _environment(self) -> dict[str, str]:
         return {**os.environ, "PYTHONPATH": str(self.source), **self.variables}
-
-
-async def _serves(client: httpx.AsyncClient) -> bool:
-    try:
-        return (await client.get("/health/live")).status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def version_before(folder: Path) -> Path | None:

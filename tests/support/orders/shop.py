@@ -15,7 +15,7 @@ from api.orders.services import OrderServices
 from api.search.schemas.examples import ITEM
 from api.settings import Settings
 from indexer.documents.checked_item import item_from_values
-from indexer.documents.document import UNLISTED, index_document
+from indexer.documents.document import NOT_IN_LISTING, index_document
 from mappings.connection import connect_async
 from mappings.definition import read_definition
 from mappings.names import generation_name, products_of
@@ -139,7 +139,7 @@ async def load(settings: Settings) -> None:
         ]
         products = {product.key: product.content for product in products_among(documents)}
         listings = {
-            str(document["id"]): orjson.dumps({name: document[name] for name in document if name not in UNLISTED})
+            str(document["id"]): orjson.dumps({name: document[name] for name in document if name not in NOT_IN_LISTING})
             for document in documents
         }
         for name, contents in ((products_of(index), products), (index, listings)):

@@ -17,6 +17,7 @@ from typing import Final
 import httpx
 
 from api.cli.main import main
+from tests.support.api.waiting import serves
 
 _FORKS: Final = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
@@ -57,11 +58,9 @@ class Command:
         """Waits until requests to the client's address are answered."""
         async with asyncio.timeout(START_SECONDS):
             while self.exit_code is None:
-                try:
-                    if (await client.get("/health/live")).status_code == 200:
-                        return
-                except httpx.TransportError:
-                    await asyncio.sleep(0.02)
+                if await serves(client):
+                    return
+                await asyncio.sleep(0.02)
         raise AssertionError(self.written.read_text(encoding="utf-8"))
 
 

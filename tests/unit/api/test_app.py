@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 import mappings.platforms
-from api.app import create_app, order_workers
+from api.app import background_workers, create_app
 from api.cli.main import main
 from api.http.admission import Admission
 from api.services import open_services
@@ -67,7 +67,7 @@ async def test_background_work_that_hangs_ends_all_at_the_same_time(
         monkeypatch.setattr(services.token_cache, "record_uses", hang)
         monkeypatch.setattr(services.search.unanswered, "flush", hang)
         monkeypatch.setattr(services.catalogue.audit, "record", hang)
-        async with order_workers(services, stop_seconds=0.5):
+        async with background_workers(services, stop_seconds=0.5):
             for _ in range(3):
                 await hang.started.get()
         assert len(hang.cancelled_at) == 3

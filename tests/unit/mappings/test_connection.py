@@ -180,3 +180,11 @@ async def test_a_certificate_file_is_taken_for_https(tmp_path: Path) -> None:
         await client.close()
     with pytest.raises(ValidationError, match="does not point to a file"):
         settings(opensearch_url="https://engine", opensearch_ca_certs=str(tmp_path / "absent.pem"))
+
+
+@pytest.mark.parametrize("text", ["", "garbage", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
+def test_a_file_without_a_certificate_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "empty.pem"
+    file.write_text(text)
+    with pytest.raises(ValidationError, match=r"opensearch_ca_certs\n.*has no certificates that can be read"):
+        settings(opensearch_url="https://engine", opensearch_ca_certs=str(file))

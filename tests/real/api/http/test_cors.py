@@ -4,7 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
+from api.search.services import SearchServices
 from api.token_cache import TokenCache
 from store.auth import tokens
 from tests.support.api.envelope import error_of
@@ -73,6 +75,22 @@ async def test_a_page_reads_its_errors_too(app: RunningApp, token: str) -> None:
     ):
         error_of(answer, code)
         assert answer.headers["Access-Control-Allow-Origin"] == SHOP
+
+
+async def test_a_page_reads_an_unexpected_error_too(
+    app: RunningApp, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(app.app.state.services, SearchServices, None)
+    with capture_logs() as lines:
+        answer = await search(app, token, SHOP)
+    error = error_of(answer, "internal")
+    assert answer.headers["Access-Control-Allow-Origin"] == SHOP
+    assert "Origin" in answer.headers["Vary"]
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    request, fault = lines
+    assert (request["event"], request["status"], request["requestId"]) == ("request", 500, error["requestId"])
+    assert fault["exc_info"], "the server gets the exception, which it logs"
 
 
 async def test_a_page_reads_when_to_come_again(app: RunningApp) -> None:

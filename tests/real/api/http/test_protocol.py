@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
+from http.client import HTTPResponse
 
 import httpx
 import pytest
@@ -33,6 +34,14 @@ class ShortDeadline(GearProtocol):
     head_seconds = 0.2
 
 
+class ShortKeepAlive(GearProtocol):
+    """The server's protocol with a short wait for the next request of a connection."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as the server's own
+        super().connection_made(transport)
+        self.timeout_keep_alive = 1
+
+
 class BusyAfterTheDeadline(GearProtocol):
     """A server that is busy from before a head arrives until after its deadline."""
 
@@ -51,11 +60,27 @@ def hasty_client(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) 
         yield client
 
 
+@pytest.fixture(scope="module")
+def impatient_client(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """The same with a short wait for the next request, and more time for a body than that."""
+    settings = settings_for(opensearch_url, "tprotocol", tmp_path_factory.mktemp("impatient"))
+    with serving(settings, http=ShortKeepAlive, body_seconds=1.5) as client:
+        yield client
+
+
 def exchange(client: httpx.Client, sent: bytes) -> bytes:
     """Everything that comes back until the server closes the connection."""
     with socket.create_connection((client.base_url.host, client.base_url.port or 80), timeout=30) as connection:
         connection.sendall(sent)
         return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+def status_of_next(connection: socket.socket) -> int:
+    """The status of the next answer, which is read to its end."""
+    answer = HTTPResponse(connection)
+    answer.begin()
+    answer.read()
+    return answer.status
 
 
 def refusal(answer: bytes, code: str = "bad_request") -> str:
@@ -114,6 +139,29 @@ def test_an_idle_connection_is_closed_without_a_word(hasty_client: httpx.Client)
     assert exchange(hasty_client, b"") == b""
     answered = exchange(hasty_client, b"GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     assert answered.startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(("header", "further"), [(b"", b"\r\n"), (b"Content-Length: 9999\r\n", b"a")])
+def test_what_begins_no_request_keeps_no_connection_open(
+    impatient_client: httpx.Client, header: bytes, further: bytes
+) -> None:
+    with closing(opened(impatient_client, b"GET /health/live HTTP/1.1\r\nHost: x\r\n%b\r\n" % header)) as connection:
+        connection.settimeout(10)
+        assert status_of_next(connection) == 200
+        connection.sendall(further)
+        assert connection.recv(65536) == b""
+
+
+def test_a_request_that_has_begun_is_not_cut_off(impatient_client: httpx.Client) -> None:
+    refused = b"POST /v1/gear HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n"
+    head = b"POST /v1/gear HTTP/1.1\r\nHost: x\r\nAuthorization: TOKEN\r\nContent-Type: application/json\r\n"
+    with closing(opened(impatient_client, refused)) as connection:
+        connection.settimeout(30)
+        assert status_of_next(connection) == 401
+        token = impatient_client.headers["authorization"].encode()
+        # the rest of a body that nobody reads, and a request whose own body takes longer than a connection is kept idle
+        connection.sendall(b"a" * 200_000 + head.replace(b"TOKEN", token) + b"Content-Length: 11\r\n\r\n{")
+        assert "seconds" in refusal(b"".join(iter(lambda: connection.recv(65536), b"")))
 
 
 def test_a_head_that_arrived_while_the_server_was_busy_is_answered(

@@ -14,7 +14,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from tests.support.api.catalogue import LEAST
 from tests.support.api.exposition import samples
 from tests.support.api.two_workers import two_workers
-from tests.support.api.waiting import until
+from tests.support.api.waiting import serves, until
 from tests.support.app import RunningApp, new_token, running, settings_for
 
 START_LIMIT = 120.0  # seconds: a busy machine takes long to start two workers
@@ -36,14 +36,16 @@ def total(text: str, name: str, **labels: str) -> float:
 
 
 async def test_requests_are_counted_by_route_and_status(app: RunningApp) -> None:
-    counted = [("/v1/gear/search", 200), ("/v1/gear/search", 422), ("none", 404)]
+    counted = [("/v1/gear/search", 200), ("/v1/gear/search", 422), ("none", 404), ("none", 405)]
     before = (await app.client.get("/metrics")).text
     await app.search({})
     await app.search({"limit": 0})
     await app.client.get("/nowhere/secret-path")
+    await app.client.request("MKCOL", "/v1/gear/search")
     text = (await app.client.get("/metrics")).text
-    assert [requests_of(text, *one) - requests_of(before, *one) for one in counted] == [1, 1, 1]
+    assert [requests_of(text, *one) - requests_of(before, *one) for one in counted] == [1, 1, 1, 1]
     assert "secret-path" not in text
+    assert "MKCOL" not in text
     assert any(name == "gear_http_request_duration_seconds_count" for name, _ in samples(text))
 
 
@@ -176,11 +178,8 @@ async def test_each_worker_tells_for_all_also_for_one_that_was_killed(app: Runni
                 return (await client.get(path)).raise_for_status().text
 
         async def answered() -> bool:
-            try:
-                await answer("/health/live")
-            except httpx.TransportError:
-                return False
-            return True
+            async with httpx.AsyncClient(base_url=address, verify=False) as client:
+                return await serves(client)
 
         async def both_serve() -> bool:
             return total(await answer("/metrics"), "gear_workers") == 2

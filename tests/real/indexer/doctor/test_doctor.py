@@ -131,6 +131,8 @@ def test_an_alias_on_two_generations_serves_the_newest_alone(loaded: Place) -> N
     loaded.client.indices.put_alias(index=old, name=loaded.alias)
     (told,) = findings(loaded, code=1)
     assert "this version's definition" in told["message"]
+    error = loaded.json("status", "--platform", "730", code=1)["error"]
+    assert "`gear-indexer doctor --fix` makes the newest serve alone" in error
     repaired(loaded, "alias-several", wanted=whole)
 
 
@@ -166,7 +168,7 @@ def test_what_a_dead_load_left_is_removed_and_a_running_one_is_not(loaded: Place
 
 def test_a_mapping_that_drifted_is_reported_field_by_field(loaded: Place) -> None:
     loaded.client.indices.put_mapping(index=loaded.alias, body={"properties": {"stray": {"type": "long"}}})
-    found = stays(loaded, "mapping-drift", "fields added stray")
+    found = stays(loaded, "mapping-drift", "fields unexpected stray")
     assert found["severity"] == "error"
     assert found["remedy"].startswith("gear-indexer load")
     loaded.load(items(3))
@@ -186,7 +188,7 @@ def test_an_index_of_another_definition_is_reported(place: Place) -> None:
     found = {one["code"]: one["message"] for one in findings(place, "--fix", code=1)}
     assert set(found) == {"settings", "mapping-drift"}
     assert "number_of_shards 2 instead of 1" in found["settings"]
-    for part in ("definition 00000000", "removed product, seed", "changed float (type keyword instead of double)"):
+    for part in ("definition 00000000", "missing product, seed", "changed float (type keyword instead of double)"):
         assert part in found["mapping-drift"]
 
 

@@ -1,5 +1,8 @@
 """The doctor on the orders and the index: what they disagree on is found both ways, told to the index, and no more."""
 
+from typing import Any
+
+import orjson
 import pytest
 
 from indexer.orders.agreement import Agreement
@@ -7,6 +10,7 @@ from indexer.orders.database import OrdersDatabase
 from tests.support.indexer.examined import codes, documents, findings, repaired, snapshot, stays
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.shop import Shop
+from tests.support.indexer.wire import Fault, Wire, pass_all
 
 
 @pytest.fixture
@@ -46,6 +50,27 @@ def test_sold_items_that_are_offered_are_hidden(place: Place, shop: Shop) -> Non
     assert ": 1, 2, 4, 5, 8" in found["message"]
     repaired(place, "sold-but-offered", wanted=whole)
     assert shop.publish() == {1: True, 2: True, 4: True, 5: True, 8: True}, "the API tells them again, and only them"
+
+
+def test_an_item_that_cannot_be_read_for_a_moment_is_a_finding_all_the_same(
+    place: Place, shop: Shop, wire: Wire
+) -> None:
+    shop.sell(1)
+    place.load(items(3))
+    shop.publish()
+    shop.age()
+    _mark(place, 1, bound=False)
+    unread: dict[str, Any] = {"_id": "1", "error": {"type": "no_shard_available_action_exception", "reason": "none"}}
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if "/_mget" not in path:
+            return None
+        wire.rule = pass_all
+        return Fault("answer", 200, orjson.dumps({"docs": [unread]}))
+
+    wire.rule = rule
+    assert codes(findings(place, code=1)) == ["sold-but-offered"]
+    assert wire.rule is pass_all
 
 
 def test_hidden_items_without_an_order_stay_hidden_until_somebody_decides(place: Place, shop: Shop) -> None:

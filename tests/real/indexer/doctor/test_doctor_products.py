@@ -115,7 +115,7 @@ def test_the_settings_and_the_mapping_of_products_are_checked_too(loaded: Place)
     loaded.client.indices.put_settings(index=products, body={"index": {"refresh_interval": "-1"}})
     repaired(loaded, "refresh", wanted=whole)
     loaded.client.indices.put_mapping(index=products, body={"properties": {"stray": {"type": "long"}}})
-    drift = stays(loaded, "mapping-drift", "fields added stray")
+    drift = stays(loaded, "mapping-drift", "fields unexpected stray")
     assert drift["subject"] == products
 
 

@@ -2,6 +2,8 @@
 
 import fcntl
 import os
+import socket
+import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -97,6 +99,47 @@ def test_a_stop_ends_beside_lines_that_keep_coming_and_takes_none_that_it_does_n
     assert follower.process.returncode == 0, follower.errors()
     with os.fdopen(reading, "rb") as left:
         assert orjson.loads(left.readline())["id"] == report["line"] + 1
+
+
+def test_a_stop_while_the_engine_is_away_says_which_lines_are_lost(place: Place, wire: Wire) -> None:
+    """What was taken from the pipe cannot be read again."""
+    place.load(items(1))
+    follower, tried = FollowerProcess(place, "-"), threading.Event()
+    follower.write(row(1), row(2))
+    follower.wait_read(2)
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if is_bulk(path):
+            tried.set()
+            return CUT
+        return None
+
+    wire.rule = rule
+    follower.write(row(3), row(4))
+    assert tried.wait(60)
+    report = follower.stop()
+    assert follower.process.returncode == 1
+    assert (report["line"], report["error"]) == (
+        2,
+        "stopped while the engine was away: send again what comes after line 2",
+    )
+
+
+def test_a_pipe_that_cannot_be_read_on_is_an_error(place: Place) -> None:
+    place.load(items(1))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        writer = socket.create_connection(server.getsockname())
+        reader, _ = server.accept()
+    with reader:
+        follower = FollowerProcess(place, "-", stdin=reader.fileno())
+    writer.sendall(orjson.dumps(row(7)) + b"\n")
+    follower.wait_read(1)
+    writer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.close()  # by a reset
+    report = follower.end()
+    assert follower.process.returncode == 1
+    assert report["error"].startswith("stdin cannot be read after line 1: ")
+    assert names(place)[7] == "live"
 
 
 def test_an_engine_that_is_away_is_waited_for(place: Place, wire: Wire) -> None:

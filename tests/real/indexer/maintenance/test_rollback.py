@@ -78,7 +78,7 @@ def test_fields_that_differ_are_shown(place: Place) -> None:
     first = place.load(items(1))["index"]
     place.client.indices.put_mapping(index=first, body={"properties": {"wear": {"type": "keyword"}}})
     place.load(items(1))
-    assert place.json("rollback", "--platform", "730", "--dry-run")["changes"]["definition"] == "added wear"
+    assert place.json("rollback", "--platform", "730", "--dry-run")["changes"]["definition"] == "unexpected wear"
 
 
 def test_a_load_that_swaps_in_meanwhile_ends_the_rollback(place: Place) -> None:
@@ -90,5 +90,5 @@ def test_a_load_that_swaps_in_meanwhile_ends_the_rollback(place: Place) -> None:
     preview = rollback.preview(None)
     place.load(items(3))
     with pytest.raises(CommandError, match="look again"):
-        rollback.run(None, None, print, preview=preview)
+        rollback.run(None, None, print, {}, preview=preview)
     assert place.served() == [1, 2, 3]

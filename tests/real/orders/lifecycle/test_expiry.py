@@ -3,16 +3,28 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from api.orders.retention import INTERVAL_SECONDS, MIN_INTERVAL_SECONDS, ORDERS_BATCH, apply_expiry
+from sqlalchemy import update
+
+from api.background import running
+from api.orders.retention import INTERVAL_SECONDS, MIN_INTERVAL_SECONDS, ORDERS_BATCH, apply_expiry, retention
 from api.settings import Settings
 from store.auth import tokens
+from store.connection.engine import Store
 from store.orders import batches, orders
 from store.outbox import redelivery
-from tests.support.orders.desk import Desk
+from store.outbox.callbacks import lock_orders
+from store.schema import orders as orders_table
+from tests.support.orders.desk import Desk, desk_at
 from tests.support.orders.shop import FREE, KNIFE, LARGEST, Shop, eventually, opened
 from tests.support.store.new_order import new_order
 
 EXPIRY = timedelta(hours=24)
+
+
+async def expire(store: Store, now: datetime, expiry: timedelta) -> tuple[int, float]:
+    """Expires a batch; how many orders, and the seconds until the next."""
+    expired, seconds = await apply_expiry(store, now, expiry)
+    return len(expired), seconds
 
 
 async def test_an_order_that_stays_created_fails_by_itself_and_releases_its_item(settings: Settings) -> None:
@@ -37,7 +49,7 @@ async def test_what_was_moved_on_or_is_younger_does_not_expire(shop: Shop) -> No
     async with shop.store.transaction() as connection:
         earlier = "UPDATE orders SET created_at = created_at - 60000000 WHERE item <> :item"
         await connection.exec_driver_sql(earlier.replace(":item", str(LARGEST)))
-    assert await apply_expiry(shop.store, placed + EXPIRY - timedelta(seconds=30), EXPIRY) == (1, 0.0)
+    assert await expire(shop.store, placed + EXPIRY - timedelta(seconds=30), EXPIRY) == (1, 0.0)
     states = {item["id"]: item["state"] for item in (await shop.get("/v1/orders")).json()["orders"]}
     assert states == {old["id"]: "failed", taken["id"]: "processing", young["id"]: "created"}
     assert (await shop.order(KNIFE, account="somebody-else")).status_code == 201
@@ -45,12 +57,12 @@ async def test_what_was_moved_on_or_is_younger_does_not_expire(shop: Shop) -> No
 
 async def test_the_next_run_is_when_the_next_order_is_due(desk: Desk) -> None:
     now = datetime.now(UTC)
-    assert await apply_expiry(desk.store, now, EXPIRY) == (0, INTERVAL_SECONDS)
-    assert await apply_expiry(desk.store, now, timedelta(seconds=5)) == (0, 5.0)
+    assert await expire(desk.store, now, EXPIRY) == (0, INTERVAL_SECONDS)
+    assert await expire(desk.store, now, timedelta(seconds=5)) == (0, 5.0)
     order = await desk.place(None)
-    assert await apply_expiry(desk.store, order.created_at, timedelta(seconds=30)) == (0, 30.0)
+    assert await expire(desk.store, order.created_at, timedelta(seconds=30)) == (0, 30.0)
     at = order.created_at + timedelta(seconds=29.9)
-    assert await apply_expiry(desk.store, at, timedelta(seconds=30)) == (0, MIN_INTERVAL_SECONDS)
+    assert await expire(desk.store, at, timedelta(seconds=30)) == (0, MIN_INTERVAL_SECONDS)
 
 
 async def test_more_orders_than_a_batch_expire_in_batches(desk: Desk) -> None:
@@ -58,7 +70,7 @@ async def test_more_orders_than_a_batch_expire_in_batches(desk: Desk) -> None:
         for item in range(1, ORDERS_BATCH + 2):
             await orders.place(connection, new_order(desk.token.token.id, item), datetime.now(UTC))
     later = datetime.now(UTC) + EXPIRY
-    assert [await apply_expiry(desk.store, later, EXPIRY) for _ in range(3)] == [
+    assert [await expire(desk.store, later, EXPIRY) for _ in range(3)] == [
         (ORDERS_BATCH, 0.0),
         (1, 0.0),
         (0, INTERVAL_SECONDS),
@@ -76,7 +88,7 @@ async def test_of_an_expiry_and_a_move_one_wins(desk: Desk) -> None:
 
     taken, *expired = await asyncio.gather(
         asyncio.gather(*(take(order.id) for order in placed)),
-        *(apply_expiry(desk.store, now, EXPIRY) for _ in range(3)),
+        *(expire(desk.store, now, EXPIRY) for _ in range(3)),
     )
     async with desk.store.reading() as connection:
         for order, was_taken in zip(placed, taken, strict=True):
@@ -85,11 +97,20 @@ async def test_of_an_expiry_and_a_move_one_wins(desk: Desk) -> None:
     assert sum(taken) + sum(count for count, _ in expired) == len(placed)
 
 
-async def test_a_sandbox_order_expires_too(desk: Desk) -> None:
+async def test_a_sandbox_order_expires_too_and_is_not_counted(sqlite_settings: Settings, desk: Desk) -> None:
+    counted, woken = list[int](), asyncio.Event()
     async with desk.store.transaction() as connection:
         trial = await tokens.create(connection, "trial", ["order"], True, None, datetime.now(UTC))
-        order = await orders.place(connection, new_order(trial.token.id, 1, sandbox=True), datetime.now(UTC))
-    assert (await apply_expiry(desk.store, order.created_at + EXPIRY + timedelta(seconds=1), EXPIRY))[0] == 1
+        placed = [
+            await orders.place(connection, new_order(trial.token.id, 1, sandbox=True), datetime.now(UTC) - EXPIRY),
+            await orders.place(connection, new_order(desk.token.token.id, 1), datetime.now(UTC) - EXPIRY),
+        ]
+    expiring = sqlite_settings.model_copy(update={"order_expiry": EXPIRY})
+    async with asyncio.timeout(10), running(retention(desk.store, expiring, woken.set, counted.append)):
+        await woken.wait()
+    async with desk.store.reading() as connection:
+        assert [(await orders.events(connection, order.id))[-1].state for order in placed] == ["failed", "failed"]
+    assert counted == [1]
 
 
 async def test_an_operator_cancels_the_orders_of_a_token_in_one_state(desk: Desk) -> None:
@@ -112,3 +133,31 @@ async def test_an_operator_cancels_the_orders_of_a_token_in_one_state(desk: Desk
         states = [getattr(await orders.get(connection, order.id), "state", None) for order in [*mine, theirs]]
         assert states == ["processing", *["cancelled"] * 4, "created"]
         assert [event.reason for event in await orders.events(connection, mine[1].id)] == [None, "a bug"]
+
+
+async def test_a_cancellation_and_attempts_that_are_recorded_do_not_wait_in_a_ring(postgres_database_url: str) -> None:
+    async with desk_at(postgres_database_url) as desk:
+        first, second = sorted([(await desk.place(None)).id for _ in range(2)])
+        later = datetime.now(UTC) + timedelta(minutes=1)
+        async with desk.store.transaction() as connection:  # the older one is locked last by all others
+            change = update(orders_table).where(orders_table.c.id == first)
+            await connection.execute(change.values(created_at=later - timedelta(seconds=1)))
+
+        async def cancel() -> int | None:
+            owner = desk.token.token.id
+            async with desk.store.transaction() as connection:
+                return await batches.cancel(
+                    connection, owner, "created", None, "a bug", later, placed_before=later, limit=3
+                )
+
+        async def waits() -> bool:
+            async with desk.store.reading() as connection:
+                waiting = await connection.exec_driver_sql("SELECT count(*) FROM pg_locks WHERE NOT granted")
+                return int(waiting.scalar_one()) > 0
+
+        async with desk.store.transaction() as recording:
+            await lock_orders(recording, [first])
+            cancelling = asyncio.create_task(cancel())
+            await eventually(waits, "nothing waits for the lock")
+            await lock_orders(recording, [second])
+        assert await cancelling == 2

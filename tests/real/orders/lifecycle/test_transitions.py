@@ -143,6 +143,25 @@ async def test_of_many_moves_at_once_one_happens(settings: Settings) -> None:
         assert len(history) == 2
 
 
+async def test_a_move_that_a_rival_has_made_possible_meanwhile_happens(
+    postgres_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move_in_store = orders.move
+    async with opened(postgres_settings) as shop:
+        order_id = await order_in(shop, "created")
+
+        async def fail_before_a_rivals_move(*arguments: Any) -> Any:
+            monkeypatch.setattr(orders, "move", move_in_store)
+            assert await move_in_store(*arguments) is None
+            await shop.move(order_id, "created", "processing")
+
+        monkeypatch.setattr(orders, "move", fail_before_a_rivals_move)
+        answer = await move(shop, order_id, "delivered")
+        assert answer.status_code == 200, answer.text
+        history = answer.json()["order"]["history"]
+        assert [one["state"] for one in history] == ["created", "processing", "delivered"]
+
+
 async def test_a_clock_that_was_put_back_does_not_turn_a_history_around(shop: Shop) -> None:
     order_id = await order_in(shop, "created")
     past = datetime.now(UTC) - timedelta(days=400)

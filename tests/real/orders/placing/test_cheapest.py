@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 
 from api.cheapest import service
 from api.cheapest.candidates import find_offers
+from api.orders.retention import KEY_RETENTION, apply_retention
 from api.settings import Settings
 from store.auth import tokens
 from tests.support.api.catalogue import CS2, put_index, simple_item
@@ -143,6 +144,24 @@ async def test_without_a_key_the_same_body_gets_its_orders_until_they_are_delive
     assert items_of(bought) == [19, 11]
     assert "Idempotent-Replayed" not in bought.headers
     assert (await ask(shop, body_for(2))).content == bought.content
+
+
+async def test_without_a_key_open_orders_are_remembered_for_longer_than_keys(shop: Shop) -> None:
+    first = await ask(shop, body_for(2))
+    await ask(shop, body_for(1, account="with a key"), "k")
+    one, other = (order["id"] for order in first.json()["orders"])
+    await shop.move(one, "created", "processing", "delivered")
+    await shop.move(other, "created", "processing")
+
+    async def remembered() -> int:
+        await apply_retention(shop.store, datetime.now(UTC) + KEY_RETENTION + timedelta(seconds=1), None)
+        async with shop.store.reading() as connection:
+            return int((await connection.exec_driver_sql("SELECT count(*) FROM idempotency_keys")).scalar_one())
+
+    assert await remembered() == 1
+    assert (await ask(shop, body_for(2))).content == first.content
+    await shop.move(other, "processing", "delivered")
+    assert await remembered() == 0
 
 
 async def test_duplicates_at_once_order_once(shop: Shop) -> None:

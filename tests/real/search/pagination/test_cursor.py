@@ -30,9 +30,9 @@ from tests.support.api.waiting import until
 from tests.support.app import RunningApp, running, settings_for
 from tests.support.indices import drop_indices
 from tests.support.search import oracle
+from tests.support.search.cursor_pages import ids, keep_for, pages, started, views_of
 from tests.support.search.fixtures import SearchedItems
 from tests.support.search.items import make_items
-from tests.support.search.walking import ids, keep_for, pages, started, views_of
 from tests.support.store.migrated import migrated
 
 ITEMS = make_items(300, seed=11)

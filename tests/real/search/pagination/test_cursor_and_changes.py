@@ -15,8 +15,8 @@ from tests.support.app import RunningApp, running, settings_for
 from tests.support.load import INDEXER, environment
 from tests.support.orders.shop import place_past_the_app
 from tests.support.search import oracle
+from tests.support.search.cursor_pages import ids, pages, started
 from tests.support.search.items import make_items
-from tests.support.search.walking import ids, pages, started
 
 ITEMS = [{**item, "price": item["price"] or 1.0} for item in make_items(600, seed=3)]
 IN_ORDER = [item["id"] for item in oracle.in_order(ITEMS, "price_asc")]

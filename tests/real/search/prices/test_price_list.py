@@ -16,8 +16,8 @@ from api.search.prices.price_list import price_list_rows
 from api.search.prices.price_lists import PriceLists
 from api.search.prices.requests import Sizes
 from api.search.prices.routes import PriceServices
-from api.search.query.clauses import OFFERED
 from api.settings import Settings
+from mappings.fields import OFFERED
 from mappings.items.item import GearItem
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item

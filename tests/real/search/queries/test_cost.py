@@ -35,7 +35,7 @@ GROUPED = {"platform": 730, "groupBy": "name"}
 def test_a_search_is_one_request_to_the_engine_and_groups_are_two(
     searched_items: SearchedItems, asked: list[dict[str, Any]], body: dict[str, Any], requests: int
 ) -> None:
-    # what texts ask of products is asked once; the second time the stamp of the products is known to stand still
+    # what texts ask of products is asked once; the second time the revision of the products is known to stand still
     for limit in (31, 32, 33):
         searched_items.ask({**body, "limit": limit})
     asked.clear()

@@ -41,29 +41,29 @@ ITEMS: list[dict[str, Any]] = [
 @pytest.fixture
 def loaded(opensearch_url: str, index_prefix: str, tmp_path: Any) -> Settings:
     """Settings of an index with these items."""
-    found = settings_for(opensearch_url, index_prefix, tmp_path)
-    put_index(found, CS2, ITEMS)
-    return found
+    settings = settings_for(opensearch_url, index_prefix, tmp_path)
+    put_index(settings, CS2, ITEMS)
+    return settings
 
 
-def run(found: Settings, number: int, body: Any, *options: str, stdin: str | None = None) -> Result:
+def run(settings: Settings, number: int, body: Any, *options: str, stdin: str | None = None) -> Result:
     """Runs the command."""
-    environment = {"GEAR_OPENSEARCH_URL": found.opensearch_url, "GEAR_INDEX_PREFIX": found.index_prefix}
+    environment = {"GEAR_OPENSEARCH_URL": settings.opensearch_url, "GEAR_INDEX_PREFIX": settings.index_prefix}
     text = body if isinstance(body, str) else json.dumps(body)
     return CliRunner().invoke(main, ["explain", str(number), text, *options], env=environment, input=stdin)
 
 
-def explained(found: Settings, number: int, body: Any, *options: str) -> dict[str, Any]:
+def explained(settings: Settings, number: int, body: Any, *options: str) -> dict[str, Any]:
     """The report of a command that found the reason."""
-    done = run(found, number, body, "--json", *options)
+    done = run(settings, number, body, "--json", *options)
     assert done.exit_code == 0, done.output
     report: dict[str, Any] = json.loads(done.stdout)
     return report
 
 
-def engine(found: Settings, method: str, path: str, **parts: Any) -> httpx.Response:
+def engine(settings: Settings, method: str, path: str, **parts: Any) -> httpx.Response:
     """A request to the engine behind the service's back."""
-    answer = httpx.request(method, f"{found.opensearch_url}{path}", timeout=30, **parts)
+    answer = httpx.request(method, f"{settings.opensearch_url}{path}", timeout=30, **parts)
     return answer.raise_for_status()
 
 
@@ -213,8 +213,8 @@ async def _explained(url: str, prefix: str, number: int, body: dict[str, Any]) -
     platforms = shared_platforms()
     platform = platforms.by_id(730)
     assert platform is not None
-    found = Settings(_env_file=None, opensearch_url=url, index_prefix=prefix)
-    engine = Engine(found, 30.0)
+    settings = Settings(_env_file=None, opensearch_url=url, index_prefix=prefix)
+    engine = Engine(settings, 30.0)
     try:
         return await explain_item(engine, platforms, platform, number, checked(SearchBody, parse(dumps(body).encode())))
     finally:

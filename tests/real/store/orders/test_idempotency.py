@@ -1,7 +1,7 @@
 """Idempotency keys: one transaction claims a key, its end frees or answers it; in time the key is erased."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -10,17 +10,17 @@ from store.bound_items import bound_among
 from store.connection.engine import Store
 from store.connection.errors import Superseded
 from store.orders import idempotency, orders
-from store.orders.idempotency import KeyState, StoredResponse
+from store.orders.idempotency import NO_REFUSALS, KeyState, Refusals, StoredResponse
 from store.records import Order
 from tests.support.store.fixtures import NOW, NewOrders
 
-NOTHING = KeyState(stored=None, refusals=0)
+NOTHING = KeyState(stored=None, refusals=NO_REFUSALS)
 
 
 async def answered(store: Store, new_order: NewOrders, key: str, item: int) -> Order:
     new = new_order(item)
     async with store.transaction() as connection:
-        assert await idempotency.claim(connection, new.token_id, key, f"digest {item}", 0, NOW) is None
+        assert await idempotency.claim(connection, new.token_id, key, f"digest {item}", NO_REFUSALS, NOW) is None
         order = await orders.place(connection, new, NOW)
         await idempotency.save(connection, new.token_id, key, order.id, f"answer {item}")
     return order
@@ -30,9 +30,9 @@ async def test_the_first_answer_is_preserved(store: Store, new_order: NewOrders,
     order = await answered(store, new_order, "k", 5)
     kept = StoredResponse(order_id=order.id, body_digest="digest 5", response="answer 5")
     async with store.transaction() as connection:
-        assert await idempotency.claim(connection, token.token.id, "k", "another", 0, NOW) == kept
+        assert await idempotency.claim(connection, token.token.id, "k", "another", NO_REFUSALS, NOW) == kept
     async with store.reading() as connection:
-        assert await idempotency.find(connection, token.token.id, "k") == KeyState(stored=kept, refusals=0)
+        assert await idempotency.find(connection, token.token.id, "k") == KeyState(stored=kept, refusals=NO_REFUSALS)
         assert await idempotency.find(connection, token.token.id, "K") == NOTHING
         assert await idempotency.find(connection, "tok_other", "k") == NOTHING
     assert "answer 5" not in repr(kept)
@@ -43,7 +43,7 @@ async def test_a_transaction_that_fails_leaves_the_key_free(
 ) -> None:
     async def fails() -> None:
         async with store.transaction() as connection:
-            assert await idempotency.claim(connection, token.token.id, "k", "digest", 0, NOW) is None
+            assert await idempotency.claim(connection, token.token.id, "k", "digest", NO_REFUSALS, NOW) is None
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -62,7 +62,7 @@ async def test_a_rival_waits_for_the_one_that_has_the_key(
 
     async def first() -> None:
         async with store.transaction() as connection:
-            await idempotency.claim(connection, token.token.id, "k", "digest", 0, NOW)
+            await idempotency.claim(connection, token.token.id, "k", "digest", NO_REFUSALS, NOW)
             taken.set()
             await go_on.wait()
             order = await orders.place(connection, new, NOW)
@@ -74,7 +74,7 @@ async def test_a_rival_waits_for_the_one_that_has_the_key(
         await taken.wait()
         asyncio.get_running_loop().call_later(0.2, go_on.set)
         async with store.transaction() as connection:
-            return await idempotency.claim(connection, token.token.id, "k", "digest", 0, NOW)
+            return await idempotency.claim(connection, token.token.id, "k", "digest", NO_REFUSALS, NOW)
 
     one, other = await asyncio.gather(first(), second(), return_exceptions=True)
     if outcome == "commits":
@@ -96,7 +96,7 @@ async def test_old_keys_are_erased_in_batches_and_younger_ones_stay(
         assert await idempotency.erase_older(connection, later, 3) == 3
         assert await idempotency.erase_older(connection, later, 3) == 2
         assert await idempotency.erase_older(connection, later, 3) == 0
-        assert await idempotency.claim(connection, token.token.id, "k0", "digest", 0, NOW) is None
+        assert await idempotency.claim(connection, token.token.id, "k0", "digest", NO_REFUSALS, NOW) is None
         assert await bound_among(connection, 730, [0])  # only the answers are gone
 
 
@@ -105,17 +105,17 @@ async def test_a_refusal_ends_the_calls_that_began_before_it_and_no_others(
 ) -> None:
     owner = token.token.id
 
-    async def claims(refusals: int) -> StoredResponse | None:
+    async def claims(refusals: Refusals) -> StoredResponse | None:
         async with store.transaction() as connection:
             return await idempotency.claim(connection, owner, "k", "digest", refusals, NOW)
 
     async with store.transaction() as connection:
         assert await idempotency.refuse(connection, owner, "k", NOW) is None
     with pytest.raises(Superseded):
-        await claims(0)
+        await claims(NO_REFUSALS)
     async with store.reading() as connection:
         seen = await idempotency.find(connection, owner, "k")
-    assert seen == KeyState(stored=None, refusals=1)
+    assert seen == KeyState(stored=None, refusals=Refusals(1, NOW))
     async with store.transaction() as connection:
         assert await idempotency.claim(connection, owner, "k", "digest", seen.refusals, NOW) is None
         order = await orders.place(connection, new_order(5), NOW)
@@ -123,4 +123,27 @@ async def test_a_refusal_ends_the_calls_that_began_before_it_and_no_others(
     kept = StoredResponse(order_id=order.id, body_digest="digest", response="answer")
     async with store.transaction() as connection:
         assert await idempotency.refuse(connection, owner, "k", NOW) == kept  # what came through stays
-    assert await claims(0) == kept
+    assert await claims(NO_REFUSALS) == kept
+
+
+@pytest.mark.parametrize("before", [1, 2])
+async def test_a_refusal_ends_earlier_calls_also_where_their_keys_row_was_erased(
+    store: Store, token: CreatedToken, before: int
+) -> None:
+    owner = token.token.id
+
+    async def refuse(now: datetime) -> None:
+        async with store.transaction() as connection:
+            assert await idempotency.refuse(connection, owner, "k", now) is None
+
+    for _ in range(before):
+        await refuse(NOW)
+    async with store.reading() as connection:
+        seen = (await idempotency.find(connection, owner, "k")).refusals
+    later = NOW + timedelta(seconds=1)
+    async with store.transaction() as connection:
+        assert await idempotency.erase_refused(connection, later, 10) == 1
+    await refuse(later)
+    async with asyncio.timeout(10), store.transaction() as connection:
+        with pytest.raises(Superseded):
+            await idempotency.claim(connection, owner, "k", "digest", seen, later)

@@ -15,6 +15,7 @@ from store.bound_items import bound_among
 from store.connection.drivers import Timeouts
 from store.connection.engine import TRANSACTION_SECONDS, Store
 from store.orders import idempotency, orders, privacy
+from store.orders.idempotency import NO_REFUSALS
 from store.records import NewOrder, Order
 from store.schema import deliveries, metadata
 from store.states import ENDED, STATES
@@ -42,7 +43,7 @@ async def one_in_each_state(store: Store, new_order: NewOrders) -> dict[str, Ord
     async with store.transaction() as connection:
         for item, state in enumerate(STATES):
             new = NewOrder(**{**asdict(new_order(item)), "body_digest": "digest"})
-            await idempotency.claim(connection, new.token_id, state, "digest", 0, NOW)
+            await idempotency.claim(connection, new.token_id, state, "digest", NO_REFUSALS, NOW)
             order = await orders.place(connection, new, NOW)
             answer = json.dumps({"status": "success", "order": {"id": order.id, **personal_of(new)}})
             await idempotency.save(connection, new.token_id, state, order.id, answer)
@@ -100,7 +101,7 @@ async def test_orders_at_their_end_lose_them_by_age(store: Store, new_order: New
 async def test_the_response_of_several_orders_loses_them_too(store: Store, new_order: NewOrders) -> None:
     async with store.transaction() as connection:
         news = [new_order(item) for item in (1, 2)]
-        await idempotency.claim(connection, news[0].token_id, "key", "digest", 0, NOW)
+        await idempotency.claim(connection, news[0].token_id, "key", "digest", NO_REFUSALS, NOW)
         placed = [await orders.place(connection, new, NOW) for new in news]
         listed = [{"id": order.id, **personal_of(new)} for order, new in zip(placed, news, strict=True)]
         answer = json.dumps({"status": "success", "orders": listed})

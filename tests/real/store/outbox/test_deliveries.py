@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from store.auth import tokens
+from store.auth.tokens import CreatedToken
 from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import attempts, deliveries, redelivery
@@ -67,6 +69,13 @@ async def finished(store: Store, work: DeliveryWork, state: str, again: datetime
         before = (await connection.exec_driver_sql(rows)).all()
         await attempts.record(connection, [note])
         return (await connection.exec_driver_sql(rows)).all() != before
+
+
+async def ended(store: Store) -> None:
+    """Ends what is due of tokens whose callbacks were stopped."""
+    stopped = [work.subject.id for work in await leased(store) if work.stopped]
+    async with store.transaction() as connection:
+        await deliveries.end(connection, stopped)
 
 
 async def listed(store: Store, order: Order) -> list[tuple[str, str, datetime | None]]:
@@ -152,6 +161,24 @@ async def test_many_attempts_that_end_together_are_each_recorded_with_what_follo
         assert second.next_attempt_at == (None if state == "pending" else NOW)
 
 
+async def test_an_event_that_comes_while_stopped_callbacks_are_ended_is_ended_too(
+    store: Store, new_order: NewOrders, token: CreatedToken
+) -> None:
+    for turn in range(20):
+        order = await placed(store, new_order(turn))
+        if turn == 0:
+            async with store.transaction() as connection:
+                await tokens.revoke(connection, token.token.id, NOW, stop_callbacks=True)
+
+        async def move(order: Order = order) -> None:
+            async with store.transaction() as connection:
+                assert await orders.move(connection, order.id, ["created"], "processing", None, NOW)
+
+        await asyncio.gather(ended(store), move())
+        await ended(store)
+        assert [state for _, state, _ in await listed(store, order)] == ["failed", "failed"]
+
+
 async def test_a_replay_goes_before_what_is_pending(store: Store, new_order: NewOrders) -> None:
     order = await placed(store, new_order(1), "processing")
     [first] = await leased(store)
@@ -230,3 +257,26 @@ async def test_recovery_takes_what_was_tried_and_missed(store: Store, new_order:
     assert await recovered(NOW) == 1
     assert (await listed(store, order))[0] == ("order.created", "pending", NOW + SECOND)
     assert (await listed(store, untouched)) == [("order.created", "pending", NOW)]
+
+
+@pytest.mark.parametrize("state", ["pending", "failed"])
+@pytest.mark.parametrize("by", ["replay", "recover"])
+async def test_an_attempt_that_is_under_way_does_not_undo_a_replay(
+    store: Store, new_order: NewOrders, by: str, state: str
+) -> None:
+    order = await placed(store, new_order(1))
+    [work] = await leased(store)
+    await finished(store, work, "pending", NOW)
+    [hanging] = await leased(store, NOW + SECOND)
+    async with store.transaction() as connection:
+        if by == "replay":
+            await redelivery.replay(connection, order.id, 1, NOW + 2 * SECOND)
+        else:
+            token_id = work.subject.token_id
+            assert (await redelivery.recover(connection, token_id, NOW, "", 10, NOW + 2 * SECOND))[0] == 1
+    await finished(store, hanging, state, NOW + timedelta(hours=14) if state == "pending" else None)
+    assert await listed(store, order) == [("order.created", "pending", NOW + 2 * SECOND)]
+    [again] = await leased(store, NOW + 2 * SECOND)
+    assert again.tries == 0
+    assert await finished(store, hanging, "delivered")
+    assert not await finished(store, again, "failed")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from api.engine.product_keys import MIN_MANY, keys_of, places_of, with_keys
+from api.engine.product_keys import MIN_MANY, keys_of, placeholders_in, with_keys
 from api.engine.product_lookups import Fields, Lookup, Lookups, is_probe, lookups_of
 from mappings.definition import read_definition
 
@@ -202,7 +202,7 @@ def test_a_search_for_any_item_needs_a_part_of_the_keys_unless_they_are_excluded
     assert not is_probe({**probe, "size": 1})
     lookups = lookups_of([{"query": {"bool": {"filter": [CHEAP, WORD], "must_not": [OTHER_WORD]}}, **probe}], FIELDS)
     assert [lookup.is_sample for lookup in lookups.lookups] == [True, False]
-    assert places_of(lookups.bodies[0]) == {0, 1}
+    assert placeholders_in(lookups.bodies[0]) == {0, 1}
     both = lookups_of([{"query": {"bool": {"filter": [CHEAP, WORD]}}, **each} for each in (probe, {"size": 1})], FIELDS)
     assert [lookup.is_sample for lookup in both.lookups] == [False], "another body needs all"
 

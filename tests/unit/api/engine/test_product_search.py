@@ -5,7 +5,7 @@ from typing import Any
 
 from api.engine.answers import Answer, Hit, Json, Products
 from api.engine.product_lookups import Fields, Lookup, Lookups
-from api.engine.product_search import STAMP_REQUEST, ProductSearch
+from api.engine.product_search import REVISION_REQUEST, ProductSearch
 from mappings.definition import read_definition
 
 FIELDS = Fields.of(read_definition())
@@ -27,12 +27,12 @@ class Engine:
         if self.is_between:
             self.keys, self.number, self.is_between = ["a", "b"], 2, False
             await self.another()
-        return [self.stamp() if body is STAMP_REQUEST else {"hits": {"hits": hits}} for body in bodies]
+        return [self.revision() if body is REVISION_REQUEST else {"hits": {"hits": hits}} for body in bodies]
 
     async def nothing(self) -> None:
         """No other search is under way."""
 
-    def stamp(self) -> Any:
+    def revision(self) -> Any:
         return {"aggregations": {"indices": {"buckets": [{"key": INDEX, "last": {"value": self.number}}]}}}
 
 
@@ -45,24 +45,24 @@ async def test_a_lookup_is_remembered_from_its_third_time_on() -> None:
     search = ProductSearch(engine.ask, FIELDS)
     for _ in range(3):
         assert search.cached(lookups(), PRODUCTS) is None
-        await search.find(lookups(), PRODUCTS, may_change=True)
+        await search.find(lookups(), PRODUCTS, needs_revision=True)
     cached = search.cached(lookups(), PRODUCTS)
     assert cached is not None
     assert cached.entries[0].size == 1
-    assert search.is_current(cached, engine.stamp())
+    assert search.is_current(cached, engine.revision())
 
 
 async def test_a_lookup_that_began_before_a_product_came_is_not_remembered_as_after_it() -> None:
     engine = Engine()
     search = ProductSearch(engine.ask, FIELDS)
     for _ in range(2):
-        await search.find(lookups(), PRODUCTS, may_change=True)
+        await search.find(lookups(), PRODUCTS, needs_revision=True)
 
     async def another_search_has_seen_it_come() -> None:
-        before = await search.find(lookups(), PRODUCTS, may_change=True)
+        before = await search.find(lookups(), PRODUCTS, needs_revision=True)
         assert before.entries[0].size == 2
 
     engine.is_between, engine.another = True, another_search_has_seen_it_come
-    await search.find(lookups(), PRODUCTS, may_change=True)
+    await search.find(lookups(), PRODUCTS, needs_revision=True)
     cached = search.cached(lookups(), PRODUCTS)
     assert cached is None or cached.entries[0].size == 2

@@ -1,4 +1,4 @@
-"""Admission: budgets apart, the newest first, refusals in time, and a limit that finds itself."""
+"""Admission: budgets apart, the newest first, refusals in time, and an adaptive limit."""
 
 import asyncio
 import time

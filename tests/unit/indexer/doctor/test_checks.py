@@ -141,7 +141,7 @@ def test_drift_is_named_by_field() -> None:
     live["properties"]["price"]["type"] = "integer"
     live["dynamic"] = "true"
     differences = field_differences(LISTINGS, live)
-    assert (differences.added, differences.removed) == (("new",), ("name.folded",))
+    assert (differences.unexpected, differences.missing) == (("new",), ("name.folded",))
     assert differences.changed == (
         "(dynamic) (dynamic true instead of strict)",
         "price (type integer instead of long)",
@@ -259,7 +259,7 @@ def test_an_index_with_another_mapping_is_named_with_its_fields() -> None:
     properties = {**mappings["properties"], "new": {"type": "long"}}
     (drift,) = index_findings(an_index(1, mappings={**mappings, "properties": properties}))
     assert (drift.code, drift.severity) == (Code.MAPPING_DRIFT, Severity.ERROR)
-    assert "fields added new" in drift.message
+    assert "fields unexpected new" in drift.message
 
 
 def test_a_definition_may_fix_the_number_of_copies() -> None:

@@ -5,9 +5,9 @@ from mappings.definition import read_definition
 
 
 def test_a_load_would_undo_what_differs() -> None:
-    differences = Differences(added=("x",), removed=("y",), changed=("z",))
+    differences = Differences(unexpected=("x",), missing=("y",), changed=("z",))
     assert differences.of_a_load() == {"added": ["y"], "removed": ["x"], "changed": ["z"]}
-    assert differences.sentence() == "added x; removed y; changed z"
+    assert differences.sentence() == "unexpected x; missing y; changed z"
     assert bool(differences)
     assert not Differences((), (), ())
 

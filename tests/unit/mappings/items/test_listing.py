@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from indexer.documents.checked_item import item_from_json
 from indexer.documents.digest import encode_document
-from indexer.documents.document import MIN_PART_CHARACTERS, UNLISTED, index_document
+from indexer.documents.document import MIN_PART_CHARACTERS, NOT_IN_LISTING, index_document
 from indexer.documents.product import product_of
 from indexer.documents.refusal import ItemRefusedError
 from mappings.definition import read_definition
@@ -59,7 +59,7 @@ def test_a_long_description_stands_once() -> None:
 def test_a_listing_stores_nothing_that_its_index_has_no_field_for() -> None:
     document = index_document(item_from_json(b'{"id": 1, "name": "x", "image": "y", "description": "z"}'), CS2)
     fields = read_definition().body["mappings"]["properties"].keys()
-    assert document.keys() - fields == set(UNLISTED)
+    assert document.keys() - fields == set(NOT_IN_LISTING)
 
 
 def test_a_detail_is_stored_with_single_blanks() -> None:

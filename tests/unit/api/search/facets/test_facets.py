@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from api.engine.answers import Answer
+from api.engine.clauses import any_of
 from api.http.json_body import parse
 from api.search.context import Index
 from api.search.facets.facets import (
@@ -27,7 +28,6 @@ from api.search.facets.histograms import (
     histogram_request,
 )
 from api.search.parsing.parse import parse_query
-from api.search.query.clauses import any_of
 from api.search.query.request import SearchQuery
 from api.search.schemas.facets import MAX_VALUES
 from api.search.schemas.search import SearchBody

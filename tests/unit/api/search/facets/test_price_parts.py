@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.engine.clauses import Clause
 from api.search.facets.price_parts import price_parts
-from api.search.query.clauses import Clause
 from mappings.histograms import price_edges
 from mappings.money import MAX_PRICE, NO_PRICE
 

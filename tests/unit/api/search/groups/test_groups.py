@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +16,7 @@ from api.search import groups
 from api.search.context import Index, Page, SearchContext
 from api.search.groups import Head
 from api.search.parsing.parse import parse_query
-from api.search.query.request import SearchQuery
+from api.search.query.request import Position, SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.fields import SORTS
 from tests.support.golden import GOLDEN, Golden
@@ -66,9 +67,22 @@ def test_groups_without_the_value_come_last_and_ties_go_by_id(sort: str, order: 
         Head(3, (None,), 9, 0),
         Head(4, (0.0,), 7, 1),
     ]
-    assert groups.page_of_heads(query_of(json.dumps({"sort": sort})), heads) == order
-    pages = [json.dumps({"sort": sort, "limit": 4, "page": page}) for page in (1, 2, 3)]
-    assert [groups.page_of_heads(query_of(page), heads) for page in pages] == [order[:4], order[4:], []]
+
+    def paged(body: dict[str, Any]) -> list[int]:
+        return [head.group for head in groups.page_of_heads(query_of(json.dumps({"sort": sort, **body})), heads)]
+
+    assert paged({}) == order
+    assert [paged({"limit": 4, "page": page}) for page in (1, 2, 3)] == [order[:5], order[4:], []], "and the next"
+
+
+@pytest.mark.parametrize("remaining", [(1, 2, 3, 4, 5), (3, 4, 5), (2, 4, 5)])
+def test_a_cursor_reads_on_behind_the_last_head_though_it_is_hidden(remaining: tuple[int, ...]) -> None:
+    heads = [Head(number, (number / 8,), number, 1) for number in range(1, 6)]
+    query = query_of('{"sort": "float_asc", "limit": 2}')
+    _, last, _ = groups.page_of_heads(query, heads)
+    read = replace(query, position=Position(2, 5, [last.group, list(last.values), last.id, last.platform]))
+    left = [head for head in heads if head.group in remaining]
+    assert groups.page_of_heads(read, left) == [head for head in left if head.group > 2]
 
 
 def test_a_full_answer_may_lack_groups() -> None:
@@ -131,6 +145,23 @@ async def test_by_price_the_engine_orders_the_groups() -> None:
     assert (ids(page), page.total) == ([5, -7], 2)
     offers = orjson.loads(orjson.dumps(page.gear[0]))["offers"]
     assert offers == {"count": 2, "priceMin": 0.05, "priceMax": 7.0, "floatMin": None, "floatMax": None}
+
+
+@pytest.mark.parametrize(("counted", "limit"), [(3, 20), (1, 20), (0, 20), (1, 2)])
+async def test_where_the_index_was_refreshed_between_page_and_number_both_are_read_again(
+    counted: int, limit: int
+) -> None:
+    answer = grouping({5: [10], -7: [20]})
+
+    def refreshed(body: Any) -> Answer:
+        if "names" in body.get("aggregations", {}):
+            return {"hits": {}, "aggregations": {"number": {"count": counted}}}
+        return answer(body)
+
+    context, engine = searching(json.dumps({"groupBy": "name", "sort": "price_asc", "limit": limit}), refreshed)
+    page = await groups.grouped_page(context)
+    assert (ids(page), page.total) == ([5, -7], 2)
+    assert engine.sizes == [2, 1, 1], "page and number, all heads, the page's offers"
 
 
 async def test_by_any_other_sort_the_heads_are_ordered_here() -> None:

@@ -120,6 +120,7 @@ def test_a_cursor_is_requested_as_in_its_golden_files(golden: Golden) -> None:
     for name, position in (
         ("first", Position()),
         ("next", Position(CURSOR.count, CURSOR.total, CURSOR.after)),
+        ("last", Position(CURSOR.total - 50, CURSOR.total, CURSOR.after)),
     ):
         (request,) = replace(query, position=position).hit_requests
         golden(f"cursors/{name}", pit.request(request))

@@ -1,4 +1,4 @@
-"""What is told is the same with the preselection as without: it leaves out nothing that the engine finds."""
+"""What is told is the same with the prefilter as without: it leaves out nothing that the engine finds."""
 
 import asyncio
 import random
@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from api.changes.entries import Difference, Side
 from api.engine.feed import FeedEngine
 from api.saved_searches.compiled import Compiled, compiled, read_request, request_of, sequences_by_clause
-from api.saved_searches.preselection import Batch, Fields, new_candidates, places_in
+from api.saved_searches.prefilter import Batch, Fields, new_candidates, places_in
 from indexer.documents.checked_item import item_from_values
-from indexer.documents.document import UNLISTED, index_document
+from indexer.documents.document import NOT_IN_LISTING, index_document
 from store.saved_searches.searches import SavedSearch, new_id
 from tests.support.api.catalogue import CS2
 from tests.support.app import settings_for
@@ -39,7 +39,7 @@ SEQS = list(range(1, CHANGES + 1))
 
 @dataclass(frozen=True)
 class Log:
-    """A log of changes, and what the preselection reads of it."""
+    """A log of changes, and what the prefilter reads of it."""
 
     runner: asyncio.Runner
     engine: FeedEngine
@@ -49,7 +49,7 @@ class Log:
     after: Batch
 
     def matches(self, searches: list[Compiled]) -> dict[str, list[int]]:
-        """What the engine tells of each, without a preselection."""
+        """What the engine tells of each, without a prefilter."""
         clauses = [search.named(str(number)) for number, search in enumerate(searches)]
         return sequences_by_clause(self.runner.run(self.engine.matched(self.name, request_of(clauses, SEQS))))
 
@@ -57,7 +57,7 @@ class Log:
 def _document(item: dict[str, Any], *, whole: bool) -> bytes:
     document = index_document(item_from_values(item), CS2)
     item = document["item"]
-    listing = {name: value for name, value in document.items() if name not in UNLISTED}
+    listing = {name: value for name, value in document.items() if name not in NOT_IN_LISTING}
     return orjson.dumps({"item": orjson.Fragment(item), **listing} if whole else listing)
 
 
@@ -113,7 +113,7 @@ def test_what_the_engine_tells_is_never_left_out(log: Log, asked: list[dict[str,
     searches = [search for body in asked if (search := _compiled(log, body)) is not None]
     matches = log.matches(searches)
     for number, search in enumerate(searches):
-        chosen = places_in(new_candidates(search.judge, log.before, log.after))
+        chosen = places_in(new_candidates(search.prefilter, log.before, log.after))
         assert set(matches.get(str(number), ())) <= set(chosen), search.clause
 
 
@@ -133,6 +133,6 @@ def test_what_can_be_judged_is_not_asked_in_vain(log: Log, body: dict[str, Any])
     matches = log.matches([search])["0"]
     assert matches
     # what has words beyond ASCII is asked for as well
-    chosen = places_in(new_candidates(search.judge, log.before, log.after))
+    chosen = places_in(new_candidates(search.prefilter, log.before, log.after))
     unknown = 0 if "query" not in body else log.after.with_word("text", "x")[1]
     assert set(chosen) - set(matches) <= set(places_in(unknown))

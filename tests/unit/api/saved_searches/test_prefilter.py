@@ -1,10 +1,10 @@
-"""What a clause surely and possibly matches; tests/real/searches/test_preselection.py compares with the engine."""
+"""What a clause surely and possibly matches; tests/real/saved_searches/test_prefilter.py compares with the engine."""
 
 from typing import Any
 
 import pytest
 
-from api.saved_searches.preselection import Batch, Fields, judge_of, new_candidates, places_in
+from api.saved_searches.prefilter import Batch, Fields, new_candidates, places_in, prefilter_of
 from mappings.definition import read_definition
 
 FIELDS = Fields(read_definition().flat_properties())
@@ -57,18 +57,21 @@ ALL, NONE = [0, 1, 2], list[int]()
     ],
 )
 def test_what_surely_and_possibly_matches(clause: dict[str, Any], sure: list[int], possible: list[int]) -> None:
-    found = judge_of(FIELDS, clause)(BATCH)
+    found = prefilter_of(FIELDS, clause)(BATCH)
     assert (places_in(found[0]), places_in(found[1])) == (sure, possible)
 
 
 def test_a_change_is_a_candidate_where_its_item_may_match_and_did_not_surely_match_before() -> None:
     cheap = {"range": {"price.ascending": {"lte": 600}}}
     before = Batch(FIELDS, {0: {"price.ascending": [700]}, 1: {"price.ascending": [500]}})
-    assert places_in(new_candidates(judge_of(FIELDS, cheap), before, BATCH)) == [0, 2]
-    assert places_in(new_candidates(judge_of(FIELDS, {"bool": {"filter": [cheap, UNKNOWN]}}), before, BATCH)) == [0, 2]
-    assert new_candidates(judge_of(FIELDS, {"term": {"name": "x"}}), before, BATCH) == 0
+    assert places_in(new_candidates(prefilter_of(FIELDS, cheap), before, BATCH)) == [0, 2]
+    assert places_in(new_candidates(prefilter_of(FIELDS, {"bool": {"filter": [cheap, UNKNOWN]}}), before, BATCH)) == [
+        0,
+        2,
+    ]
+    assert new_candidates(prefilter_of(FIELDS, {"term": {"name": "x"}}), before, BATCH) == 0
 
 
 def test_words_are_not_judged_where_what_they_are_of_cannot_be_read() -> None:
     fields = Fields({"name": {"type": "keyword", "doc_values": False, "copy_to": "text"}})
-    assert judge_of(fields, {"match": {"text": "x"}})(Batch(fields, {0: {}})) == (0, 1)
+    assert prefilter_of(fields, {"match": {"text": "x"}})(Batch(fields, {0: {}})) == (0, 1)

@@ -19,7 +19,7 @@ from api.engine.feed import Entry
 from api.saved_searches import matcher
 from api.saved_searches.compiled import Compiled, compiled
 from api.saved_searches.matcher import Limits
-from api.saved_searches.preselection import Batch, Fields, Judge
+from api.saved_searches.prefilter import Batch, Fields, Prefilter
 from api.saved_searches.routes import SavedSearchServices
 from api.settings import Settings
 from mappings.platforms import Platforms
@@ -189,7 +189,7 @@ async def test_a_change_that_fails_keeps_no_other_from_its_matches(
 async def test_searches_that_cannot_be_preselected_are_matched_by_the_engine_alone(
     app: RunningApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(judge: Judge, before: Batch, after: Batch) -> int:
+    def failing(prefilter: Prefilter, before: Batch, after: Batch) -> int:
         raise KeyError(after.all)
 
     monkeypatch.setattr(matcher, "new_candidates", failing)

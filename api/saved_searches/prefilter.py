@@ -1,8 +1,8 @@
 """Which saved searches a batch of changes may concern, told before the engine is asked. Pure.
 
-A clause is judged as the engine would, for all changes of a batch at once: a set of changes is an integer with a bit
-for each. What cannot be judged here, as similar words, may match and may not. So every answer is two sets: what surely
-matches, and what possibly does.
+A clause is evaluated as the engine would, for all changes of a batch at once: a set of changes is an integer with a
+bit for each. What cannot be evaluated here, such as similar words, may match and may not. So every answer is two sets:
+what surely matches, and what possibly does.
 """
 
 import operator
@@ -14,11 +14,11 @@ from functools import lru_cache, reduce
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
-from api.search.query.clauses import Clause
+from api.engine.clauses import Clause
 from mappings.folding import DROPPED_MARKS, fold
 
-Judgement = tuple[int, int]  # what surely matches, and what possibly does
-Judge = Callable[["Batch"], Judgement]
+MatchBounds = tuple[int, int]  # what surely matches, and what possibly does
+Prefilter = Callable[["Batch"], MatchBounds]
 
 _WORD: Final = re.compile("[a-z0-9]+")
 _UNMARKED: Final = str.maketrans("", "", DROPPED_MARKS)
@@ -63,7 +63,7 @@ class Batch:
         self._words: dict[str, tuple[dict[str, int], list[str], int]] = {}
         self._numbers: dict[str, tuple[list[Any], list[int]]] = {}
 
-    def having(self, field: str, values: Iterable[str]) -> Judgement:
+    def having(self, field: str, values: Iterable[str]) -> MatchBounds:
         """The changes whose item has one of these values."""
         bits_of = self._having.get(field)
         if bits_of is None:
@@ -73,7 +73,7 @@ class Batch:
                 bits_of[fold(value) if source else str(value)] |= 1 << place
         return _certain(_union(bits_of.get(value, 0) for value in values))
 
-    def between(self, field: str, low: Any, high: Any) -> Judgement:
+    def between(self, field: str, low: Any, high: Any) -> MatchBounds:
         """The changes whose item has a number within inclusive bounds; None: no bound."""
         if field not in self._numbers:
             pairs = sorted((value, place) for place, value in self._values(field))
@@ -84,7 +84,7 @@ class Batch:
         end = len(values) if high is None else bisect_right(values, high)
         return _certain(below_of[end] ^ below_of[begin] if begin < end else 0)
 
-    def with_word(self, field: str, word: str, *, is_prefix: bool = False) -> Judgement:
+    def with_word(self, field: str, word: str, *, is_prefix: bool = False) -> MatchBounds:
         """The changes whose item has a word, or one that begins so; words that are not ASCII are not known."""
         if field not in self._words:
             bits_by_word, unknown = defaultdict[str, int](int), 0
@@ -117,36 +117,36 @@ def places_in(bits: int) -> list[int]:
     return places
 
 
-def new_candidates(judge: Judge, before: Batch, after: Batch) -> int:
+def new_candidates(prefilter: Prefilter, before: Batch, after: Batch) -> int:
     """The changes after which an item may match that did not surely match before."""
-    possible = judge(after)[1]
-    return possible and possible & ~judge(before)[0]
+    possible = prefilter(after)[1]
+    return possible and possible & ~prefilter(before)[0]
 
 
-def judge_of(fields: Fields, clause: Clause) -> Judge:
-    """What judges a clause of the engine."""
+def prefilter_of(fields: Fields, clause: Clause) -> Prefilter:
+    """The prefilter of a clause of the engine."""
     [(kind, content)] = clause.items()
     if kind == "bool" and content.keys() <= _BOOL:
         return _bool(fields, content)
     if kind == "constant_score":
-        return judge_of(fields, content["filter"])
+        return prefilter_of(fields, content["filter"])
     if kind in ("term", "terms", "range", "match", "match_bool_prefix"):
         [(field, condition)] = ((field, condition) for field, condition in content.items() if field != "boost")
         return _LEAVES[kind](fields, field, condition)
     return _unknown
 
 
-def _bool(fields: Fields, content: Clause) -> Judge:
-    demanded = [judge_of(fields, each) for part in ("filter", "must") for each in content.get(part, ())]
-    excluded = [judge_of(fields, each) for each in content.get("must_not", ())]
-    options = [judge_of(fields, each) for each in content.get("should", ())]
+def _bool(fields: Fields, content: Clause) -> Prefilter:
+    demanded = [prefilter_of(fields, each) for part in ("filter", "must") for each in content.get(part, ())]
+    excluded = [prefilter_of(fields, each) for each in content.get("must_not", ())]
+    options = [prefilter_of(fields, each) for each in content.get("should", ())]
     least = content.get("minimum_should_match", 0 if demanded else 1)
     if options and least == 1:
         demanded.append(lambda batch: _either([option(batch) for option in options]))
     elif least > 0 and (options or "minimum_should_match" in content):
         demanded.append(_unknown)
 
-    def judge(batch: Batch) -> Judgement:
+    def prefilter(batch: Batch) -> MatchBounds:
         sure = possible = batch.all
         for each in demanded:
             also_sure, also_possible = each(batch)
@@ -158,10 +158,10 @@ def _bool(fields: Fields, content: Clause) -> Judge:
             sure, possible = sure & ~perhaps_out, possible & ~out
         return sure, possible
 
-    return judge
+    return prefilter
 
 
-def _terms(fields: Fields, field: str, condition: Any) -> Judge:
+def _terms(fields: Fields, field: str, condition: Any) -> Prefilter:
     if field in fields.folded:
         values = [fold(value) for value in condition]
     elif field in fields.exact:
@@ -171,7 +171,7 @@ def _terms(fields: Fields, field: str, condition: Any) -> Judge:
     return lambda batch: batch.having(field, values)
 
 
-def _term(fields: Fields, field: str, condition: Any) -> Judge:
+def _term(fields: Fields, field: str, condition: Any) -> Prefilter:
     if isinstance(condition, dict):
         return _unknown
     if field in fields.words and (letters := _letters(condition)):
@@ -179,14 +179,14 @@ def _term(fields: Fields, field: str, condition: Any) -> Judge:
     return _terms(fields, field, [condition])
 
 
-def _range(fields: Fields, field: str, condition: Clause) -> Judge:
+def _range(fields: Fields, field: str, condition: Clause) -> Prefilter:
     if field not in fields.numbers or not condition.keys() <= _BOUNDS:
         return _unknown
     low, high = condition.get("gte"), condition.get("lte")
     return lambda batch: batch.between(field, low, high)
 
 
-def _match(fields: Fields, field: str, condition: Any) -> Judge:
+def _match(fields: Fields, field: str, condition: Any) -> Prefilter:
     if not isinstance(condition, dict):
         condition = {"query": condition}
     words = _ascii_words(condition["query"])
@@ -196,7 +196,7 @@ def _match(fields: Fields, field: str, condition: Any) -> Judge:
     return lambda batch: joined([batch.with_word(field, word) for word in words])
 
 
-def _prefix(fields: Fields, field: str, condition: Any) -> Judge:
+def _prefix(fields: Fields, field: str, condition: Any) -> Prefilter:
     words = _ascii_words(condition) if isinstance(condition, str) else None
     if field not in fields.words or not words or len(words) > 1:
         return _unknown
@@ -206,19 +206,19 @@ def _prefix(fields: Fields, field: str, condition: Any) -> Judge:
 _LEAVES: Final = {"term": _term, "terms": _terms, "range": _range, "match": _match, "match_bool_prefix": _prefix}
 
 
-def _unknown(batch: Batch) -> Judgement:
+def _unknown(batch: Batch) -> MatchBounds:
     return 0, batch.all
 
 
-def _certain(bits: int) -> Judgement:
+def _certain(bits: int) -> MatchBounds:
     return bits, bits
 
 
-def _either(several: Sequence[Judgement]) -> Judgement:
+def _either(several: Sequence[MatchBounds]) -> MatchBounds:
     return _union(sure for sure, _ in several), _union(possible for _, possible in several)
 
 
-def _both(bits_of: Sequence[Judgement]) -> Judgement:
+def _both(bits_of: Sequence[MatchBounds]) -> MatchBounds:
     return reduce(operator.and_, (sure for sure, _ in bits_of)), reduce(operator.and_, (each for _, each in bits_of))
 
 

@@ -1,4 +1,4 @@
-"""A running app and a body go in; the pages of a walk by cursor to its very end come out."""
+"""Reads the pages of a cursor to the very end."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import replace
