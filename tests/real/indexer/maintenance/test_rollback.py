@@ -13,6 +13,7 @@ from indexer.maintenance.rollback import Rollback
 from mappings.definition import read_definition
 from mappings.names import parse_generation
 from mappings.platforms import read_platforms
+from mappings.timestamps import rfc3339
 from tests.support.indexer.fixtures import Place, items, lines
 
 
@@ -33,7 +34,7 @@ def _loaded_at(place: Place, index: str) -> str:
     """The time in the name of an index."""
     generation = parse_generation(place.alias, index)
     assert generation is not None
-    return f"{generation.created_at:%Y-%m-%dT%H:%M:%SZ}"
+    return rfc3339(generation.created_at)
 
 
 def test_what_changes_is_shown_before_the_rollback(place: Place) -> None:
