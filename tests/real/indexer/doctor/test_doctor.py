@@ -28,10 +28,10 @@ def _put(place: Place, **settings: Any) -> None:
     place.client.indices.put_settings(index=place.alias, body={"index": values})
 
 
-def _generation(place: Place, *, loading: bool = False) -> str:
+def _generation(place: Place) -> str:
     """An old generation, made as loads make them."""
     index = f"{place.alias}-{OLD}-{read_definition().fingerprint}"
-    create_generation(place.client, index, *[f"{index}-loading"] * loading)
+    create_generation(place.client, index)
     return index
 
 
@@ -152,18 +152,6 @@ def test_an_alias_on_a_foreign_index_is_reported(loaded: Place) -> None:
     loaded.client.indices.create(index=stranger, body={**ALONE, "aliases": {loaded.alias: {}}})
     found = stays(loaded, "alias-foreign", stranger)
     assert f"{stranger}/_alias/{loaded.alias}" in found["remedy"]
-
-
-def test_what_a_dead_load_left_is_removed_and_a_running_one_is_not(loaded: Place) -> None:
-    whole = snapshot(loaded)
-    unfinished = _generation(loaded, loading=True)
-    loaded.client.index(index=unfinished, id="1", body={"id": 1, "name": "half"})
-    assert findings(loaded, "--fix") == [], "written to just now: its load may run"
-    assert unfinished in snapshot(loaded)
-    (found,) = findings(loaded, "--older-than", "0")
-    assert (found["code"], found["subject"], found["severity"]) == ("unfinished-load", unfinished, "warning")
-    findings(loaded, "--older-than", "0", "--fix", code=0)
-    assert snapshot(loaded) == whole
 
 
 def test_a_mapping_that_drifted_is_reported_field_by_field(loaded: Place) -> None:
