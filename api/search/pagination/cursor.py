@@ -14,7 +14,7 @@ import msgspec
 import orjson
 from itsdangerous import BadData, Signer, URLSafeSerializer
 
-from api.engine.answers import NO_PRODUCTS, Products
+from api.engine.answers import Products
 from api.errors import invalid
 from api.search.schemas.search import SearchBody
 
@@ -41,7 +41,7 @@ class Cursor(msgspec.Struct, array_like=True, frozen=True):
     after: list[Any]
     relaxed: bool = False
     started_at: int = 0  # this and what follows have defaults, so that versions without it read each other's tokens
-    products: Products = NO_PRODUCTS
+    products: Products = ()
 
 
 class _Msgpack:
