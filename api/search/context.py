@@ -48,7 +48,7 @@ class PointInTime:
     id: str
     shared: bool
     keep_seconds: float
-    products: Products = ()
+    products: Products
 
     async def search(self, body: Clause) -> Answer:
         """The answer to a search body; raises ApiError `search_unavailable`, PitGoneError."""
