@@ -174,7 +174,7 @@ def test_an_index_of_another_definition_is_reported(place: Place) -> None:
     index = f"{place.alias}-{OLD}-00000000"
     place.client.indices.create(index=index, body={**body, "aliases": {place.alias: {}}})
     found = {one["code"]: one["message"] for one in findings(place, "--fix", code=1)}
-    assert set(found) == {"settings", "mapping-drift"}
+    assert set(found) == {"settings", "mapping-drift", "products-missing"}
     assert "number_of_shards 2 instead of 1" in found["settings"]
     for part in ("definition 00000000", "missing product, seed", "changed float (type keyword instead of double)"):
         assert part in found["mapping-drift"]
