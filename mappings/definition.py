@@ -17,7 +17,7 @@ from mappings.folding import mark_mappings
 FINGERPRINT_LENGTH = 8
 FILES: Final = ("gear.json", "products.json")
 # The definitions of other versions that go with this one, by fingerprint. Whoever changes one states them anew.
-READS: Final = frozenset({"024d3840", "a8829980", "909c5d73"})
+READS: Final = frozenset[str]()
 """Older ones whose indices this version searches and changes: it does without what they lack."""
 READ_BY: Final = ()
 """Older ones whose versions search an index of this one: it has all their fields, with their meaning."""
@@ -49,8 +49,8 @@ class Definition:
         ours, theirs = (body["settings"].get("analysis", {}) for body in (self.body, self.products))
         return {kind: {**ours.get(kind, {}), **theirs.get(kind, {})} for kind in (*theirs, *(ours.keys() - theirs))}
 
-    def flat_properties(self) -> dict[str, Any]:
-        """The fields of a document that is a listing and its product in one."""
+    def log_properties(self) -> dict[str, Any]:
+        """The fields of a log of changes, whose documents are a listing and its product in one."""
         return {**self.body["mappings"]["properties"], **self.products["mappings"]["properties"]}
 
     def product_fields(self) -> frozenset[str]:

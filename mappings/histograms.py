@@ -13,7 +13,7 @@ from mappings.money import MAX_PRICE
 
 FLOAT_STEPS = 100
 NO_BUCKET = "-"
-"""What an item has that lacks the value: each item is in some bucket, or was loaded by an older version."""
+"""What an item has that lacks the value."""
 FLOAT_EDGES: Sequence[float] = tuple(step / FLOAT_STEPS for step in range(FLOAT_STEPS + 1))
 
 

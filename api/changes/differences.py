@@ -72,8 +72,6 @@ class View:
     async def documents(self, ids: Sequence[int], *, with_items: bool) -> dict[int, _Document]:
         """Those of these items that are there."""
         body: dict[str, Any] = {"query": {"ids": {"values": [str(each) for each in ids]}}, "size": len(ids)}
-        if not with_items:
-            body["_source"] = {"excludes": ["item"]}
         hits = await self.engine.hits(self.pit, body) if ids else []
         documents = await self._with_items(hits) if with_items else [_document(hit, hit.source) for hit in hits]
         return {document.id: document for document in documents}

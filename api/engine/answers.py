@@ -61,15 +61,8 @@ class StoredItem:
     loaded_at: datetime | None
 
 
-@dataclass(frozen=True)
-class Products:
-    """The indices with the products of some platforms, and the platforms whose listings are their own products."""
-
-    indices: tuple[str, ...]
-    flat: tuple[int, ...] = ()
-
-
-NO_PRODUCTS = Products(())
+Products = tuple[str, ...]
+"""The indices with the products of some platforms, or their aliases."""
 
 
 class OpenedPit(NamedTuple):

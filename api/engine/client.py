@@ -90,7 +90,7 @@ class Engine(Searches):
 
         A fault, or a platform that was never loaded, ends it for that platform. The first platforms may take all room.
         """
-        for index in self._products_of(platforms).indices:
+        for index in self._products_of(platforms):
             page = {**_PARTS, "size": at_once}
             with suppress(ApiError):
                 while self._items.has_room:

@@ -123,7 +123,7 @@ class FeedEngine(Engine):
     @property
     def properties(self) -> Mapping[str, Json]:
         """The fields of items in a log, as its mapping says."""
-        return self._definition.flat_properties()
+        return self._definition.log_properties()
 
     async def observe(self, platforms: Sequence[Platform]) -> dict[int, Observed]:
         """What serves each loaded platform now; raises ApiError `search_unavailable`."""
@@ -169,10 +169,7 @@ class FeedEngine(Engine):
             items = await self._items.of_listings(listings)
         except NotLoadedError as error:
             raise PitGoneError from error
-        return [
-            hit.source if listing.is_complete else b'{"item":%b,%b' % (item, hit.source.lstrip()[1:])
-            for hit, (_, listing), item in zip(hits, listings, items, strict=True)
-        ]
+        return [b'{"item":%b,%b' % (item, hit.source.lstrip()[1:]) for hit, item in zip(hits, items, strict=True)]
 
     async def count(self, pit: str) -> int:
         """How many items a view has; raises as `hits`."""

@@ -53,8 +53,6 @@ class Items:
         parts: dict[str, bytes] = {}
         unknown: dict[str, str] = {}
         for index, listing in listings:
-            if listing.is_complete:
-                continue
             if not listing.product:
                 raise _lacks_product(index)
             for key in listing.part_keys():
@@ -91,8 +89,6 @@ class Items:
 
 
 def _item(index: str, listing: Listing, parts: Mapping[str, bytes]) -> bytes:
-    if listing.is_complete:
-        return bytes(listing.item)
     try:
         return item_of(listing, parts)
     except ValueError as error:  # a part is of another kind

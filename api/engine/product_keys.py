@@ -24,12 +24,9 @@ def placeholders_in(body: Clause) -> set[int]:
     return set(_placeholders(body))
 
 
-def with_keys(body: Clause, keys: Sequence[Keys], lookups: Sequence[Lookup], flat: Sequence[int] = ()) -> Clause:
-    """The body with what the lookups have found instead of their placeholders.
-
-    `flat` are platforms whose listings are their own products.
-    """
-    filled: Clause = _filled(body, keys, lookups, flat)
+def with_keys(body: Clause, keys: Sequence[Keys]) -> Clause:
+    """The body with what the lookups have found instead of their placeholders."""
+    filled: Clause = _filled(body, keys)
     return filled
 
 
@@ -44,20 +41,15 @@ def _placeholders(value: Any) -> Iterator[int]:
             yield from _placeholders(part)
 
 
-def _filled(value: Any, keys: Sequence[Keys], lookups: Sequence[Lookup], flat: Sequence[int]) -> Any:
+def _filled(value: Any, keys: Sequence[Keys]) -> Any:
     if isinstance(value, list):
-        return [_filled(part, keys, lookups, flat) for part in value]
+        return [_filled(part, keys) for part in value]
     if not isinstance(value, dict):
         return value
     if PLACEHOLDER not in value:
-        return {name: _filled(part, keys, lookups, flat) for name, part in value.items()}
+        return {name: _filled(part, keys) for name, part in value.items()}
     number, is_scored = value[PLACEHOLDER]
-    clause = _keys(keys[number], is_scored=is_scored)
-    if not flat:
-        return clause
-    are_flat = {"terms": {"platform": list(flat)}}
-    others = {"bool": {"must": [clause], "must_not": [are_flat]}}
-    return any_of([others, {"bool": {"must": [lookups[number].query], "filter": [are_flat]}}])
+    return _keys(keys[number], is_scored=is_scored)
 
 
 def _keys(keys: Keys, *, is_scored: bool) -> Clause:

@@ -70,7 +70,7 @@ class LookupResult:
     def bodies(self) -> list[Json]:
         """The search bodies with the keys."""
         keys = [entry.keys for entry in self.entries]
-        return [with_keys(body, keys, self.lookups.lookups, self.products.flat) for body in self.lookups.bodies]
+        return [with_keys(body, keys) for body in self.lookups.bodies]
 
     @property
     def generations(self) -> set[str]:
@@ -116,18 +116,18 @@ class ProductSearch:
     def __init__(self, ask: Ask, fields: Fields) -> None:
         self._ask = ask
         self._fields = fields
-        self._entries: LRUCache[tuple[tuple[str, ...], bytes], Entry] = LRUCache(
+        self._entries: LRUCache[tuple[Products, bytes], Entry] = LRUCache(
             CACHED_KEYS, getsizeof=lambda entry: MIN_ENTRY_KEYS + entry.size
         )
-        self._revisions: LRUCache[tuple[str, ...], ProductsRevision] = LRUCache(MAX_REVISIONS)
+        self._revisions: LRUCache[Products, ProductsRevision] = LRUCache(MAX_REVISIONS)
         self._looked_up: LRUCache[int, bool] = LRUCache(MAX_LOOKED_UP)
 
     def cached(self, lookups: Lookups, products: Products) -> LookupResult | None:
         """What the lookups found before; true only if the products still have its revision."""
-        revision = self._revisions.get(products.indices)
-        if revision is None or products.flat:
+        revision = self._revisions.get(products)
+        if revision is None:
             return None
-        entries = [self._entries.get((products.indices, lookup.identity)) for lookup in lookups.lookups]
+        entries = [self._entries.get((products, lookup.identity)) for lookup in lookups.lookups]
         complete = [entry for entry in entries if entry is not None]
         if len(complete) < len(entries):
             return None
@@ -151,28 +151,27 @@ class ProductSearch:
         products have its revision; the revision is asked for, and what is found remembered, from the second time on. It
         is asked for where something is excluded, too: what excludes nothing names no generation.
         """
-        if not products.indices:
+        if not products:
             return LookupResult(lookups, [Entry((), 0)] * len(lookups.lookups), products, frozenset())
-        # flat listings have the details, and their texts are not looked up here
         are_repeated = self._are_repeated(lookups)
         excludes = any(lookup.excludes for lookup in lookups.lookups)
-        with_revision = not products.flat and (excludes or (needs_revision and are_repeated))
+        with_revision = excludes or (needs_revision and are_repeated)
         needs_revision = needs_revision and with_revision
         sizes = [MAX_KEYS if all_keys or not lookup.is_sample else SAMPLE_KEYS for lookup in lookups.lookups]
         bodies = [lookup.request(size) for lookup, size in zip(lookups.lookups, sizes, strict=True)]
-        before = self._revisions.get(products.indices)
-        answers = await self._ask(products.indices, [*bodies, REVISION_REQUEST] if with_revision else bodies)
+        before = self._revisions.get(products)
+        answers = await self._ask(products, [*bodies, REVISION_REQUEST] if with_revision else bodies)
         revision = revision_of(answers.pop()) if with_revision else None
         pages = list(zip(lookups.lookups, map(hits_of, answers), strict=True))
         hits = await asyncio.gather(*(self._all_hits(lookup, page, products) for lookup, page in pages))
         are_truncated = [len(page) == size < MAX_KEYS for (_, page), size in zip(pages, sizes, strict=True)]
         entries = await self._new_entries(lookups.lookups, hits, are_truncated, products, by_details=needs_revision)
-        if revision is not None and revision != self._revisions.get(products.indices):
+        if revision is not None and revision != self._revisions.get(products):
             self._set_revision(products, revision)  # a product may have come in between: what was found may lack it
         elif needs_revision and revision == before:  # else another search has seen it come
             for lookup, entry in zip(lookups.lookups, entries, strict=True):
                 if entry.size + MIN_ENTRY_KEYS <= CACHED_KEYS // 4:
-                    self._entries[products.indices, lookup.identity] = entry
+                    self._entries[products, lookup.identity] = entry
         indices = frozenset(hit["_index"] for each in hits for hit in each)
         return LookupResult(lookups, entries, products, indices, revision, needs_revision)
 
@@ -208,7 +207,7 @@ class ProductSearch:
         """All hits of a lookup, of which these are the first."""
         hits, page = first, first
         while len(page) == MAX_KEYS:
-            (answer,) = await self._ask(products.indices, [lookup.request(MAX_KEYS, page[-1]["sort"])])
+            (answer,) = await self._ask(products, [lookup.request(MAX_KEYS, page[-1]["sort"])])
             page = hits_of(answer)
             hits = hits + page
         return hits
@@ -236,14 +235,14 @@ class ProductSearch:
         """What lookups say of details, by identity; in two round trips for all of them."""
         if not lookups:
             return {}
-        counted = await self._ask(products.indices, [lookup.types_request() for lookup in lookups])
+        counted = await self._ask(products, [lookup.types_request() for lookup in lookups])
         details: dict[bytes, list[Lookup]] = {}
         for lookup, answer in zip(lookups, counted, strict=True):
             types = [bucket["key"] for bucket in answer["aggregations"]["types"]["buckets"]]
             details[lookup.identity] = lookup.details(self._fields, types)
         unique = {detail.identity: detail for each in details.values() for detail in each}
         bodies = [detail.request(MAX_KEYS) for detail in unique.values()]
-        pages = map(hits_of, await self._ask(products.indices, bodies) if bodies else [])
+        pages = map(hits_of, await self._ask(products, bodies) if bodies else [])
         keys = {
             name: frozenset(hit["sort"][-1] for hit in page)
             for name, page in zip(unique, pages, strict=True)
@@ -255,9 +254,9 @@ class ProductSearch:
         }
 
     def _set_revision(self, products: Products, revision: ProductsRevision) -> None:
-        for key in [key for key in self._entries if key[0] == products.indices]:
+        for key in [key for key in self._entries if key[0] == products]:
             del self._entries[key]
-        self._revisions[products.indices] = revision
+        self._revisions[products] = revision
 
 
 def _hits_of(answer: Answer) -> list[Hit]:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -154,7 +153,7 @@ class Searches:
         self, platforms: Sequence[Platform], result: LookupResult, filter_path: Sequence[str]
     ) -> list[Answer]:
         """The answers of the listings to what was found; raises StaleLookupError if that does not hold any more."""
-        check = result.products.indices if result.needs_revision else ()
+        check = result.products if result.needs_revision else ()
         answers = await self._ask_platforms(platforms, result.bodies, filter_path, check)
         if check and not self._products.is_current(result, answers.pop()):
             raise StaleLookupError
@@ -179,8 +178,8 @@ class Searches:
 
     async def check_products(self, platforms: Sequence[Platform]) -> None:
         """Raises ApiError `search_unavailable` unless the products of each loaded platform are those of what serves."""
-        expected = set(self._serving_products(await self.generations(platforms)).indices)
-        indices = await self._aliased_indices(self._products_of(platforms).indices)
+        expected = set(_products_of(await self.generations(platforms)))
+        indices = await self._aliased_indices(self._products_of(platforms))
         if missing := sorted(expected - indices.keys()):
             log.error("a generation has no products: load its catalogue again", index=missing[0])
             raise ApiError("search_unavailable", f"{missing[0]} is missing or does not serve: load the catalogue again")
@@ -188,22 +187,10 @@ class Searches:
     async def _loaded_products(self, platforms: Sequence[Platform]) -> Products:
         """Where the products are of the platforms that are loaded."""
         serving = await self.generations(platforms)
-        flat = self._older(serving)
-        loaded = [platform for platform in platforms if platform.id in serving.keys() - flat]
-        return replace(self._products_of(loaded), flat=tuple(sorted(flat)))
+        return self._products_of([platform for platform in platforms if platform.id in serving])
 
     def _products_of(self, platforms: Sequence[Platform]) -> Products:
-        return Products(tuple(products_of(self.alias(platform)) for platform in platforms))
-
-    def _serving_products(self, serving: Mapping[int, Generation]) -> Products:
-        """Where the products are of these generations, by the names of their indices."""
-        older = self._older(serving)
-        indices = tuple(products_of(each.index) for number, each in serving.items() if number not in older)
-        return Products(indices, tuple(sorted(older)))
-
-    def _older(self, serving: Mapping[int, Generation]) -> set[int]:
-        """The platforms whose listings are their own products."""
-        return {number for number, each in serving.items() if each.fingerprint in self._definition.reads}
+        return tuple(products_of(self.alias(platform)) for platform in platforms)
 
     async def _ask_platforms(
         self,
@@ -274,7 +261,7 @@ class Searches:
         if await self.generations(platforms) != serving:  # the catalogue was replaced in between
             await self.close_pits([pit])
             return await self.open_pit(platforms, keep_seconds)
-        return OpenedPit(pit, self._serving_products(serving))
+        return OpenedPit(pit, _products_of(serving))
 
     async def search_pit(self, body: Json, products: Products) -> Answer:
         """The complete answer to a search body with a point in time, whose products are there; raises PitGoneError and
@@ -377,6 +364,11 @@ class Searches:
             log.warning("the search engine does not answer", cause=type(error).__name__)
             raise ApiError("search_unavailable") from error
         return content
+
+
+def _products_of(serving: Mapping[int, Generation]) -> Products:
+    """The indices with the products of these generations."""
+    return tuple(products_of(each.index) for each in serving.values())
 
 
 def _pit_of(content: bytes) -> str:

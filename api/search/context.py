@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from api.engine.answers import (
-    NO_PRODUCTS,
     Answer,
     Gear,
     Hit,
@@ -49,7 +48,7 @@ class PointInTime:
     id: str
     shared: bool
     keep_seconds: float
-    products: Products = NO_PRODUCTS
+    products: Products
 
     async def search(self, body: Clause) -> Answer:
         """The answer to a search body; raises ApiError `search_unavailable`, PitGoneError."""

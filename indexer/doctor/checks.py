@@ -115,28 +115,20 @@ def _served(facts: PlatformFacts, index: IndexFacts, defined: DefinedIndex, effe
 def _products(facts: PlatformFacts, index: IndexFacts) -> Iterator[Finding]:
     """What is wrong between the listings that serve and their products."""
     platform, alias, products = facts.platform, products_of(facts.alias), facts.products_of(index)
-    if products is None and names_products(index):
+    if products is None:
         missing = products_of(index.name)
         message = f"{index.name} serves without {missing}, so that every search with a text fails, and pages do"
         yield Finding(Code.PRODUCTS_MISSING, platform, index.name, message, load_command(platform))
         return
     named = {each.name for each in facts.products if alias in each.aliases}
-    expected = set() if products is None else {products.name}
-    if named != expected:
+    if named != {products.name}:
         message = (
             f"the alias {alias} points to {', '.join(sorted(named)) or 'nothing'} instead of "
-            f"{', '.join(expected) or 'nothing'}, so that texts are not matched with the products of {index.name}"
+            f"{products.name}, so that texts are not matched with the products of {index.name}"
         )
         repair = Repair(Action.POINT_PRODUCTS, index.name)
         yield Finding(Code.PRODUCTS_ALIAS, platform, alias, message, fix_command(platform), repair)
-    if products is not None:
-        effect = "every search with a text fails"
-        yield from _served(facts, products, defined_products(facts.definition), effect)
-
-
-def names_products(index: IndexFacts) -> bool:
-    """Whether listings of this definition name their products; those of older ones are their own."""
-    return "product" in index.mappings.get("properties", {})
+    yield from _served(facts, products, defined_products(facts.definition), "every search with a text fails")
 
 
 def check_named(platform: int, index: str, named: "NamedProducts") -> Iterator[Finding]:
@@ -181,7 +173,7 @@ def _taken(platform: int, taken: Sequence[IndexFacts]) -> Iterator[Finding]:
 
 def _to_serve(facts: PlatformFacts, code: Code, candidates: Sequence[IndexFacts], message: str) -> Finding:
     """The finding that another generation should serve; `message` has places for its name and the reason."""
-    complete = [index for index in candidates if facts.products_of(index) is not None or not names_products(index)]
+    complete = [index for index in candidates if facts.products_of(index) is not None]
     best, why = preferred(facts.definition, complete or candidates)
     return Finding(
         code,

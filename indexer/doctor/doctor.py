@@ -47,7 +47,7 @@ class Doctor:
     definition: Definition
     platforms: Sequence[Platform]
     orders: OrdersDatabase | None
-    older_than: float = 3600.0  # seconds without a change, after which an unfinished load counts as dead
+    older_than: float = 3600.0  # seconds without a heartbeat, after which the owner of a lock counts as dead
     keep: int = 2
     uninterrupted: Callable[[], AbstractContextManager[None]] = nullcontext  # swaps run within it
 

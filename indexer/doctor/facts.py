@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 _UNITS = {"b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40, "pb": 2**50}
 _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgtp]?b)", re.IGNORECASE)
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)(%?)")
-# An idle shard is flushed by the engine after 5 minutes (indices.memory.shard_inactive_time), looked at every 5 seconds
-# (indices.memory.interval): what still has unflushed changes was written within that time, whatever its files' age.
-FLUSHED_AFTER = 310.0
 
 
 @dataclass(frozen=True)
@@ -41,9 +38,7 @@ class EngineFacts:
 
 @dataclass(frozen=True)
 class IndexFacts:
-    """One index; `generation` is that of its listings or products, None for what no load has made; `idle_seconds` is
-    None where it is not known.
-    """
+    """One index; `generation` is that of its listings or products, None for what no load has made."""
 
     name: str
     generation: Generation | None
@@ -52,7 +47,6 @@ class IndexFacts:
     mappings: dict[str, Any]
     items: int
     bytes: int
-    idle_seconds: float | None
 
     @property
     def closed(self) -> bool:
@@ -162,7 +156,7 @@ def index_facts(client: "OpenSearch", alias: str) -> PlatformIndices:
         return PlatformIndices((), ())
     stats = client.indices.stats(
         index=",".join({*listings, *products}),
-        metric="docs,store,translog",
+        metric="docs,store",
         params={"expand_wildcards": "all", "ignore_unavailable": "true"},
     )["indices"]
     facts = {
@@ -192,13 +186,4 @@ def _index(alias: str, name: str, body: dict[str, Any], stats: dict[str, Any]) -
         mappings=body["mappings"],
         items=stats.get("docs", {}).get("count", 0),
         bytes=stats.get("store", {}).get("size_in_bytes", 0),
-        idle_seconds=_idle(stats.get("translog")),
     )
-
-
-def _idle(translog: dict[str, Any] | None) -> float | None:
-    """Seconds since the last change, or fewer: unflushed changes may be younger than the oldest file of them."""
-    if translog is None:
-        return None
-    age: float = translog["earliest_last_modified_age"] / 1000
-    return min(age, FLUSHED_AFTER) if translog["uncommitted_operations"] else age

@@ -52,27 +52,16 @@ def check_lock(platform: int, alias: str, locks: Sequence[LockFacts], older_than
 def check_unfinished(
     platform: int, unfinished: Sequence[tuple[IndexFacts, int]], locks: Sequence[LockFacts], older_than: float
 ) -> Iterator[Finding]:
-    """Generations, with their sizes, whose load has died: nobody who may live holds their lock.
-
-    What a version without locks has begun counts as dead when nothing was written to it for `older_than` seconds.
-    """
+    """Generations, with their sizes, whose load has died: nobody who may live holds their lock."""
     for index, size in unfinished:
-        owner = index.mappings.get("_meta", {}).get("owner")
-        if owner is not None:
-            dead = not _is_held(owner, locks, older_than)
-            why = "the lock under which it was filled is not held any more"
-            goes_on = f"gear-indexer load FILE... --platform {platform} --resume goes on with it, or "
-        else:
-            dead = index.idle_seconds is not None and index.idle_seconds >= older_than
-            why = f"nothing has written to it for at least {(index.idle_seconds or 0) / 60:,.0f} minutes"
-            goes_on = ""
-        if dead:
+        if not _is_held(index, locks, older_than):
             yield Finding(
                 Code.UNFINISHED_LOAD,
                 platform,
                 index.name,
-                f"{index.name} ({readable_bytes(size)}) was never finished, and {why}: its load has died",
-                f"{goes_on}{fix_command(platform)}",
+                f"{index.name} ({readable_bytes(size)}) was never finished, and the lock under which it was filled is "
+                "not held any more: its load has died",
+                f"gear-indexer load FILE... --platform {platform} --resume goes on with it, or {fix_command(platform)}",
                 Repair(Action.REMOVE_GENERATION, index.name),
             )
 
@@ -82,18 +71,19 @@ def check_orphans(
 ) -> Iterator[Finding]:
     """Indices of products without listings: a load makes them first, so those of one that may live are none."""
     for index in orphans:
-        if not _is_held(index.mappings.get("_meta", {}).get("owner"), locks, older_than):
+        if not _is_held(index, locks, older_than):
             yield Finding(
                 Code.PRODUCTS_ORPHANED,
                 platform,
                 index.name,
                 f"{index.name} ({readable_bytes(index.bytes)}) has no listings: its load has died, or they were "
-                "removed by hand or by an older version",
+                "removed by hand",
                 fix_command(platform),
                 Repair(Action.REMOVE_PRODUCTS, index.name),
             )
 
 
-def _is_held(owner: str | None, locks: Sequence[LockFacts], older_than: float) -> bool:
-    """Whether one who may live holds the lock under this id."""
+def _is_held(index: IndexFacts, locks: Sequence[LockFacts], older_than: float) -> bool:
+    """Whether one who may live holds the lock under which an index was made."""
+    owner = index.mappings.get("_meta", {}).get("owner")
     return any(lock.record.owner.id == owner and not lock.is_dead(older_than) for lock in locks)

@@ -31,22 +31,19 @@ def encode_document(
     """Adds the version (microseconds since 1970) and the digest to a document that has neither.
 
     The digest covers what is shown of the item: its JSON and when it was listed, but not whether it is bound. A key
-    makes it one that only its holders can make. `fields` are those of an older definition, which the document is for.
+    makes it one that only its holders can make. `fields` are those of another definition, which the document is for.
     """
     item = document["item"]  # JSON with the id, its keys always in the same order
     digest = content_digest(item, document.get("listedAt"), document["platform"], key)
     head = b"{" + _VERSION_AND_DIGEST % (version, *parts_of(digest))
-    if fields is None:
-        stored = document.copy()
-        for name in NOT_IN_LISTING:
-            stored.pop(name, None)
-        for name in DETAILS:
-            if name in stored:
-                stored[name] = single_spaced(stored[name])
-    else:
-        stored = {name: value for name, value in document.items() if name in fields}
-        if stored.pop("item", None) is not None:
-            head += b'"item":%b,' % item
+    stored = document.copy()
+    for name in NOT_IN_LISTING:
+        stored.pop(name, None)
+    for name in DETAILS:
+        if name in stored:
+            stored[name] = single_spaced(stored[name])
+    if fields is not None:
+        stored = {name: value for name, value in stored.items() if name in fields}
     return EncodedDocument((head, orjson.dumps(stored)[1:]), digest)  # without its opening brace
 
 

@@ -1,7 +1,7 @@
 """Generations: the indices behind one alias, and the calls that make, check, swap, remove and prune them.
 
 A generation is an index of listings and the index of their products, `<index>-products`: both are made, swapped and
-removed together. One that an older version made has its products in its listings.
+removed together.
 
 A generation that is being filled, or was left behind by a load that died, carries an alias of its own,
 `<index>-loading`. The load writes through it, so that no late request can make an index, and status can tell what is
@@ -79,7 +79,7 @@ class Generations:
             loading=loading_alias(name) in aliases,
             fingerprint=_meta(body).get("fingerprint"),
             version=_meta(body).get("version"),
-            owner=_meta(body).get("owner"),
+            owner=_meta(body).get("owner", ""),
             settings=_settings(body),
             products=None
             if products is None
@@ -119,7 +119,7 @@ class Generations:
 
     def products_without_listings(self) -> list[str]:
         """The indices of products without an index of listings: their load died before it made that, or it was removed
-        by hand or by an older version.
+        by hand.
         """
         indices = self._indices()
         return [
@@ -255,7 +255,7 @@ class Generations:
 
         def delete() -> None:
             fence()
-            # both in one step; one of an older version has no products
+            # both in one step; the products may be gone, or the listings
             params = {"ignore_unavailable": "true"}
             self._client.indices.delete(index=f"{index},{products_of(index)}", params=params)
 

@@ -28,9 +28,9 @@ class IndexState:
     loading: bool
     fingerprint: str | None  # of the definition that it was made with, from its mapping
     version: int | None  # its load's start in microseconds since 1970; None where that has just made it
-    owner: str | None  # of the lock under which it is filled; None for what older versions filled
+    owner: str  # of the lock under which it is filled; empty where no load has made it
     settings: dict[str, str]  # flat, below `index`
-    products: ProductsState | None = None  # None for what older versions filled
+    products: ProductsState | None = None  # None where they are missing
 
     @property
     def unfinished(self) -> bool:

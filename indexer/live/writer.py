@@ -42,7 +42,7 @@ class Target:
     index: str
     alias: str
     since: int | None  # it takes no changes older than this: its load's source is newer
-    fields: frozenset[str] | None  # those that its definition has, where that is an older one
+    fields: frozenset[str] | None  # those that its definition has, where that is another one
     products: str | None  # the UUID of its index of products; None where that is missing, or its alias
 
 
@@ -130,8 +130,6 @@ class LiveWriter:
 
     def _write_products(self, target: Target, changes: list[Change]) -> None:
         """Has searches find the products of items before they can find the items."""
-        if target.fields is not None and "product" not in target.fields:
-            return  # of an older definition: its listings are their own products
         documents = [change.document for change in changes if change.document is not None]
         if not documents:
             return

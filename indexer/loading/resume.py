@@ -241,13 +241,10 @@ def interrupted_load(
 def remove_interrupted(
     generations: Generations, lock: Lock, say: Callable[[str], None], *, resumed: str | None = None
 ) -> list[str]:
-    """Removes every generation that was filled under another lock than this one, but the resumed one.
-
-    What a version without locks is filling stays: its load may run.
-    """
+    """Removes every generation that was filled under another lock than this one, but the resumed one."""
     removed = []
     for state in generations.all():
-        if state.unfinished and state.index != resumed and state.owner not in (None, lock.owner.id):
+        if state.unfinished and state.index != resumed and state.owner != lock.owner.id:
             say(f"{state.index} is removed: its load was interrupted")
             generations.remove(state.index, lock.renew)
             removed.append(state.index)

@@ -20,8 +20,7 @@ def prune(
 ) -> dict[str, Any]:
     """Removes all but the `keep` newest finished generations, the serving one always among them.
 
-    Unfinished generations and products without listings go too: no load runs beside this, but for one of a version
-    without locks.
+    Unfinished generations and products without listings go too: no load runs beside this.
     """
     retry = RetryPolicy(RETRY_SECONDS)
     generations = Generations(client, alias, definition, retry)

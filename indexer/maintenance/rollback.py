@@ -168,7 +168,7 @@ class Rollback:
                 f"{target.index} was made with another definition ({target.fingerprint}); where this version's "
                 f"searches may run on it, name it: --to {target.index}"
             )
-        if target.fingerprint == self.definition.fingerprint and target.products is None:
+        if target.products is None:
             message = f"the products of {target.index} are missing, so that no text would find anything: load again"
             raise CommandError(message)
         serving = [state for state in states if state.serving and state != target]

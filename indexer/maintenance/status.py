@@ -59,7 +59,7 @@ def _generation(
     client: OpenSearch, generations: Generations, state: IndexState, definition: Definition, running: str | None
 ) -> dict[str, Any]:
     """`running` is the owner of a lock that may be alive: what it fills is `loading`."""
-    unfinished = "loading" if state.owner is not None and state.owner == running else "unfinished"
+    unfinished = "loading" if state.owner == running else "unfinished"
     checkpoint = Checkpoints(client, generations.alias, state.index).read() if state.loading else None
     both = state.index if state.products is None else f"{state.index},{products_of(state.index)}"
     stats = client.indices.stats(index=both, metric="store")

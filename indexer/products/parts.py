@@ -30,19 +30,15 @@ class Items:
 
     def of_hits(self, hits: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The items of hits as JSON values, in their order; raises CommandError where a product is missing."""
-        listings = [None if "item" in hit["_source"] else msgspec.convert(hit["_source"], Listing) for hit in hits]
+        listings = [msgspec.convert(hit["_source"], Listing) for hit in hits]
         parts = self._all_parts(
             {
                 key: products_of(hit["_index"])
                 for hit, listing in zip(hits, listings, strict=True)
-                if listing is not None
                 for key in listing.part_keys()
             }
         )
-        return [
-            hit["_source"]["item"] if listing is None else msgspec.json.decode(item_of(listing, parts))
-            for hit, listing in zip(hits, listings, strict=True)
-        ]
+        return [msgspec.json.decode(item_of(listing, parts)) for listing in listings]
 
     def _all_parts(self, indices: Mapping[str, str]) -> dict[str, bytes]:
         """The parts of these keys, each with the index that it is in."""

@@ -25,7 +25,7 @@ class Attached(Struct, gc=False):
 
 
 class Listing(Struct, gc=False):
-    """What a document of the index of listings has for answers; `item` in one of an older definition, with all."""
+    """What a document of the index of listings has for answers."""
 
     id: int = 0
     product: str = ""
@@ -34,16 +34,10 @@ class Listing(Struct, gc=False):
     description: str | None = None
     description_part: str | None = msgspec.field(default=None, name="descriptionPart")
     wear: float | None = msgspec.field(default=None, name="float")
-    seed: int | str | None = None  # a string in older definitions
-    paint_index: int | str | None = msgspec.field(default=None, name="paintIndex")
-    pattern: int | str | None = None
+    seed: int | None = None
+    paint_index: int | None = msgspec.field(default=None, name="paintIndex")
+    pattern: int | None = None
     attached: list[Attached] = []
-    item: Raw = Raw()
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether it has its item as answers show it."""
-        return bool(bytes(self.item))
 
     def part_keys(self) -> Iterator[str]:
         """The keys of the documents that its item is put together from."""
@@ -60,9 +54,9 @@ class _Shape(Struct, rename="camel", gc=False):
 
 class _Paint(_Shape):
     wear: float | None = msgspec.field(name="float")
-    seed: int | str | None
-    index: int | str | None
-    pattern: int | str | None
+    seed: int | None
+    index: int | None
+    pattern: int | None
 
 
 class _Attachment(_Shape):

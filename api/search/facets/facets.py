@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
 
 from api.engine.answers import Answer, Json, Source
 from api.engine.clauses import Clause
@@ -38,7 +37,6 @@ from mappings.folding import fold
 MAX_BUCKETS = 5_000
 
 Counts = dict[str, int]
-Key = TypeVar("Key", str, int)
 
 _ROWS = {row.name: row for row in FACETS}
 
@@ -80,7 +78,7 @@ class FacetCounting:
         if self._answers is None:
             await self.search_all([])
         counts: dict[Filter, Counts] = {}
-        histograms: dict[Filter, tuple[FacetRequest, Places | None]] = {}
+        histograms: dict[Filter, tuple[FacetRequest, Places]] = {}
         facets: Json = dict.fromkeys(row.name for row in _requested_rows(self._query))
         incomplete: set[Filter] = set()
         remaining = iter(self._answers or ())
@@ -88,9 +86,9 @@ class FacetCounting:
             answers = list(islice(remaining, len(request.bodies)))
             for row in request.rows:
                 if row.kind is not Kind.FOLDED:
-                    histograms[row] = request, _summed([counts_by_place(row, answer) for answer in answers])
+                    histograms[row] = request, _places(row, answers)
                     continue
-                counted = _summed([counts_of(row, answer) for answer in answers])
+                counted = _values(row, answers)
                 if counted is None:
                     incomplete.add(row)
                     counted = await self._all_values(row, request.query)
@@ -107,10 +105,10 @@ class FacetCounting:
             facets[row.name] = facet_values(counted, selected[row], existing.get(row, {}))
         return facets
 
-    async def _histograms(self, counted: Mapping[Filter, tuple[FacetRequest, Places | None]]) -> Json:
+    async def _histograms(self, counted: Mapping[Filter, tuple[FacetRequest, Places]]) -> Json:
         """The histograms with the lowest and highest value of each.
 
-        Those are asked for whole whose items lack buckets, or whose extremes went when the index was refreshed.
+        Those are asked for whole whose extremes went when the index was refreshed.
         """
         digits = self._query.minor_digits
         bodies = {
@@ -231,25 +229,31 @@ def _facet_request(
             aggregations[row.name] = _terms(row, min_count=1 if without is None else 0)
         else:
             aggregations[row.name] = buckets(row)
-    # the number of hits tells whether each was in a bucket
-    has_buckets = any(row.kind is not Kind.FOLDED for row in rows)
     filters = {name: clause for name, clause in query.filters.items() if name != without}
     clause = query.offered if without is None else query.offered_with(filters)
     prices = price_parts(filters["price"], query.minor_digits) if in_parts and "price" in filters else []
     # each has some of the items, and the first what many searches count alike
     parts = [query.offered_with({**filters, "price": price}) for price in prices] or [clause]
-    bodies = [{**aggregation_request(part, aggregations), "track_total_hits": has_buckets} for part in parts]
-    return FacetRequest(rows, clause, parts, bodies)
+    return FacetRequest(rows, clause, parts, [aggregation_request(part, aggregations) for part in parts])
 
 
-def _summed(parts: Sequence[Mapping[Key, int] | None]) -> dict[Key, int] | None:
-    """The sums of counts by key; None where some of them are not known."""
-    sums: Counter[Key] = Counter()
-    for part in parts:
-        if part is None:
+def _places(row: Filter, answers: Sequence[Answer]) -> Places:
+    """Items by the place of their bucket, in all parts together."""
+    places = Counter[int]()
+    for answer in answers:
+        places.update(counts_by_place(row, answer))
+    return places
+
+
+def _values(row: Filter, answers: Sequence[Answer]) -> Counts | None:
+    """Items by value, in all parts together; None if values may be missing."""
+    values = Counter[str]()
+    for answer in answers:
+        counts = counts_of(row, answer)
+        if counts is None:
             return None
-        sums.update(part)
-    return dict(sums)
+        values.update(counts)
+    return values
 
 
 def _terms(row: Filter, min_count: int) -> Clause:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from api.engine.answers import Answer, Json, total_of
+from api.engine.answers import Answer, Json
 from api.engine.clauses import Clause, any_of
 from api.search.query.clauses import aggregation_request
 from mappings.fields import Filter, Kind
@@ -23,11 +23,9 @@ def buckets(row: Filter) -> Clause:
     return {"terms": {"field": f"{row.field}Bucket", "size": len(FLOAT_EDGES) + 1}}
 
 
-def counts_by_place(row: Filter, answer: Answer) -> Places | None:
-    """Items by the place of their bucket; None where some hits are in none: an older version loaded them."""
+def counts_by_place(row: Filter, answer: Answer) -> Places:
+    """Items by the place of their bucket."""
     counts = {bucket["key"]: bucket["doc_count"] for bucket in answer["aggregations"][row.name]["buckets"]}
-    if sum(counts.values()) < total_of(answer):
-        return None
     return {int(place): count for place, count in counts.items() if count and place != NO_BUCKET}
 
 
@@ -46,7 +44,7 @@ def extremes_of(row: Filter, answers: Sequence[Answer]) -> Extremes | None:
 
 
 def histogram_request(row: Filter, minor_digits: int, query: Clause) -> Clause:
-    """The search body for a whole histogram, of one moment and by the items' values, which any version loads."""
+    """The search body for a whole histogram, of one moment and by the items' values."""
     edges = _edges(row, minor_digits)
     ranges: list[Clause] = [{"from": low, "to": high} for low, high in pairwise(edges[:-1])]
     counted = {"range": {"field": row.field, "ranges": [*ranges, {"from": edges[-2]}]}}
@@ -60,13 +58,10 @@ def whole_histogram(row: Filter, minor_digits: int, answer: Answer) -> Json:
     return histogram(row, minor_digits, places, extremes_of(row, [answer])) or NOTHING
 
 
-def histogram(row: Filter, minor_digits: int, places: Places | None, extremes: Extremes | None) -> Json | None:
-    """A histogram from the first to the last bucket with items, with its extremes.
-
-    None where the buckets are not known, or the items with the extremes have gone.
-    """
+def histogram(row: Filter, minor_digits: int, places: Places, extremes: Extremes | None) -> Json | None:
+    """A histogram from the first to the last bucket with items; None where the items with the extremes have gone."""
     if not places:
-        return None if places is None else NOTHING
+        return NOTHING
     if extremes is None:
         return None
     lowest, highest = extremes

@@ -14,12 +14,12 @@ import msgspec
 import orjson
 from itsdangerous import BadData, Signer, URLSafeSerializer
 
-from api.engine.answers import NO_PRODUCTS, Products
+from api.engine.answers import Products
 from api.errors import invalid
 from api.search.schemas.search import SearchBody
 
 START = "*"
-_SALT = "cursor.3"  # changes with the fields of a token
+_SALT = "cursor"
 _FINGERPRINT_BYTES = 12
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
@@ -39,9 +39,9 @@ class Cursor(msgspec.Struct, array_like=True, frozen=True):
     count: int
     total: int
     after: list[Any]
-    relaxed: bool = False
-    started_at: int = 0  # this and what follows have defaults, so that versions without it read each other's tokens
-    products: Products = NO_PRODUCTS
+    relaxed: bool
+    started_at: int
+    products: Products
 
 
 class _Msgpack:

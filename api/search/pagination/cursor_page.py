@@ -40,7 +40,18 @@ async def reading(
         pit = await points_in_time.open(context.platforms)
         with ExitStack() as undo:
             undo.callback(points_in_time.release, pit)
-            cursor = Cursor(pit.id, pit.shared, 0, fingerprint(context.body, forced), 0, 0, [], products=pit.products)
+            cursor = Cursor(
+                pit=pit.id,
+                shared=pit.shared,
+                issued_at=0,
+                fingerprint=fingerprint(context.body, forced),
+                count=0,
+                total=0,
+                after=[],
+                relaxed=False,
+                started_at=0,
+                products=pit.products,
+            )
             yield CursorReader(points_in_time, pit, context.at(pit, Position()), cursor)
             undo.pop_all()
     except PitGoneError as error:

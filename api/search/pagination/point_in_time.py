@@ -92,7 +92,7 @@ class PointsInTime:
         now = _now_milliseconds()
         if now - cursor.issued_at > self._keep_seconds * 1000:
             raise ApiError("cursor_expired")
-        if now - (cursor.started_at or cursor.issued_at) > self._max_age_seconds * 1000:
+        if now - cursor.started_at > self._max_age_seconds * 1000:
             hours = f"{self._max_age_seconds / 3600:g}"
             raise ApiError("cursor_expired", f"the cursor was started more than {hours} hours ago: start a new one")
         return cursor

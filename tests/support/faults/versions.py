@@ -43,11 +43,6 @@ class Version:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def repair(self) -> None:
-        """Runs `gear-indexer doctor --fix`, whatever is left for people."""
-        command = self._command("indexer", "doctor", "--platform", "730", "--fix")
-        subprocess.run(command, env=self._environment(), cwd=self.source, capture_output=True, check=False)
-
     @asynccontextmanager
     async def serving(self, log: Path) -> AsyncIterator[str]:
         """The address of `gear-api serve`."""

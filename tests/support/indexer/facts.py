@@ -37,7 +37,6 @@ def _as_defined(name: str, generation: str, aliases: Sequence[str], defined: Def
         mappings={**defined.mappings, "_meta": DEFINITION.meta()},
         items=3,
         bytes=1_000_000,
-        idle_seconds=10_000.0,
     )
 
 

@@ -28,10 +28,10 @@ def _put(place: Place, **settings: Any) -> None:
     place.client.indices.put_settings(index=place.alias, body={"index": values})
 
 
-def _generation(place: Place, *, loading: bool = False) -> str:
+def _generation(place: Place) -> str:
     """An old generation, made as loads make them."""
     index = f"{place.alias}-{OLD}-{read_definition().fingerprint}"
-    create_generation(place.client, index, *[f"{index}-loading"] * loading)
+    create_generation(place.client, index)
     return index
 
 
@@ -154,18 +154,6 @@ def test_an_alias_on_a_foreign_index_is_reported(loaded: Place) -> None:
     assert f"{stranger}/_alias/{loaded.alias}" in found["remedy"]
 
 
-def test_what_a_dead_load_left_is_removed_and_a_running_one_is_not(loaded: Place) -> None:
-    whole = snapshot(loaded)
-    unfinished = _generation(loaded, loading=True)
-    loaded.client.index(index=unfinished, id="1", body={"id": 1, "name": "half"})
-    assert findings(loaded, "--fix") == [], "written to just now: its load may run"
-    assert unfinished in snapshot(loaded)
-    (found,) = findings(loaded, "--older-than", "0")
-    assert (found["code"], found["subject"], found["severity"]) == ("unfinished-load", unfinished, "warning")
-    findings(loaded, "--older-than", "0", "--fix", code=0)
-    assert snapshot(loaded) == whole
-
-
 def test_a_mapping_that_drifted_is_reported_field_by_field(loaded: Place) -> None:
     loaded.client.indices.put_mapping(index=loaded.alias, body={"properties": {"stray": {"type": "long"}}})
     found = stays(loaded, "mapping-drift", "fields unexpected stray")
@@ -186,7 +174,7 @@ def test_an_index_of_another_definition_is_reported(place: Place) -> None:
     index = f"{place.alias}-{OLD}-00000000"
     place.client.indices.create(index=index, body={**body, "aliases": {place.alias: {}}})
     found = {one["code"]: one["message"] for one in findings(place, "--fix", code=1)}
-    assert set(found) == {"settings", "mapping-drift"}
+    assert set(found) == {"settings", "mapping-drift", "products-missing"}
     assert "number_of_shards 2 instead of 1" in found["settings"]
     for part in ("definition 00000000", "missing product, seed", "changed float (type keyword instead of double)"):
         assert part in found["mapping-drift"]

@@ -4,7 +4,7 @@ import pytest
 
 from mappings.definition import read_definition
 from mappings.names import products_of
-from tests.support.indexer.examined import codes, findings, repaired, snapshot, stays
+from tests.support.indexer.examined import findings, repaired, snapshot, stays
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.generation import create_generation
 from tests.support.indexer.holders import ELSEWHERE, beating
@@ -46,7 +46,7 @@ def _nowhere(place: Place, old: str, now: str) -> None:
 
 
 def _elsewhere(place: Place, old: str, now: str) -> None:
-    """As an older version rolls back and forward again."""
+    """As somebody leaves it who moved the aliases by hand."""
     _nowhere(place, old, now)
     _both(place, old, now)
 
@@ -62,20 +62,6 @@ def test_the_alias_of_the_products_is_put_right(loaded: Place, fault: object) ->
     assert callable(fault)
     fault(loaded, old, now)
     repaired(loaded, "products-alias", wanted=whole)
-
-
-def test_the_alias_of_the_products_is_taken_away_from_listings_that_are_their_own(loaded: Place) -> None:
-    """As a version before products rolls back: the alias stays where it was."""
-    now = serving(loaded)
-    older = f"{loaded.alias}-20200101000000000-00000000"
-    properties = {"mappings": {"properties": {"id": {"type": "long"}, "bound": {"type": "boolean"}}}}
-    loaded.client.indices.create(index=older, body=properties)
-    actions = [{"remove": {"index": now, "alias": loaded.alias}}, {"add": {"index": older, "alias": loaded.alias}}]
-    loaded.client.indices.update_aliases(body={"actions": actions})
-    fixed = {one["code"]: one["fixed"] for one in findings(loaded, "--fix")}
-    assert fixed["products-alias"] is True
-    assert not loaded.client.indices.exists_alias(name=products_of(loaded.alias))
-    assert "products-alias" not in codes(findings(loaded))
 
 
 def test_products_that_items_name_and_that_are_missing_are_reported(loaded: Place) -> None:

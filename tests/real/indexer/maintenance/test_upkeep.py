@@ -4,12 +4,15 @@ import os
 import pty
 import subprocess
 import sys
+from dataclasses import replace
 
+from mappings.definition import read_definition
 from tests.support.indexer.fixtures import Place, items
+from tests.support.indexer.generation import create_generation
 
 
 def _unfinished(place: Place) -> str:
-    """What a load that was killed leaves behind."""
+    """What nobody fills, as somebody made it by hand: no load has written who fills it."""
     index = f"{place.alias}-20200101000000000-00000000"
     place.client.indices.create(index=index, body={"aliases": {f"{index}-loading": {}}})
     return index
@@ -37,15 +40,17 @@ def test_status_climbs_from_missing_over_differs_to_equal(place: Place) -> None:
 
 
 def test_status_shows_and_prune_removes_what_dead_loads_left(place: Place) -> None:
-    unfinished = _unfinished(place)
     index = place.load(items(1))["index"]
-    assert place.indices() == [unfinished, index]
+    unfinished = _unfinished(place)
     states = {one["index"]: one["state"] for one in place.json("status", "--platform", "730")["generations"]}
     assert states == {index: "serving", unfinished: "unfinished"}
     assert "prune removes it" in place.run("status").stdout
     answer = place.json("prune", "--platform", "730")
     assert (answer["removed"], answer["kept"]) == ([unfinished], [index])
     assert place.indices() == [index]
+    assert _unfinished(place) in place.indices()
+    next_index = place.load(items(1))["index"]
+    assert place.indices() == [index, next_index], "a load removes it too"
 
 
 def test_on_a_terminal_status_shows_a_table(place: Place) -> None:
@@ -98,8 +103,8 @@ def test_a_load_after_a_rollback_keeps_the_one_that_served(place: Place) -> None
 
 def test_rollback_never_serves_what_was_not_finished(place: Place) -> None:
     assert "nothing serves" in place.json("rollback", "--platform", "730", code=1)["error"]
-    unfinished = _unfinished(place)
     index = place.load(items(1))["index"]
+    unfinished = _unfinished(place)
     error = place.json("rollback", "--platform", "730", code=1)["error"]
     assert error.endswith(f"no finished generation before {index}; load the earlier catalogue again")
     for target, reason in ((unfinished, "never filled"), (index, "serves already"), ("nope", "no generation nope")):
@@ -111,9 +116,7 @@ def test_rollback_never_serves_what_was_not_finished(place: Place) -> None:
 
 def test_rollback_to_another_definition_must_be_meant(place: Place) -> None:
     other = f"{place.alias}-20200101000000000-00000000"
-    place.client.indices.create(
-        index=other, body={"mappings": {"properties": {"id": {"type": "long"}, "bound": {"type": "boolean"}}}}
-    )
+    create_generation(place.client, other, definition=replace(read_definition(), fingerprint="00000000"))
     place.load(items(1))
     assert f"--to {other}" in place.json("rollback", "--platform", "730", code=1)["error"]
     result = place.run("rollback", "--platform", "730", "--to", other)

@@ -312,7 +312,7 @@ async def test_cursors_issued_while_the_first_key_is_made_have_that_key(app: Run
     store = _SlowCommit(url)
     try:
         worker = PointsInTime(app.app.state.services[SearchServices].engine, store, BackgroundTasks())
-        cursor = Cursor("view", False, 0, "", 1, 2, [])
+        cursor = Cursor("view", False, 0, "", 1, 2, [], False, 0, ())
         first = asyncio.create_task(worker.issue(cursor))
         await store.written.wait()
         issued = [await worker.issue(cursor), await first]

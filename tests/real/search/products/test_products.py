@@ -1,26 +1,20 @@
 """Texts are matched with products, then with their listings: both are of one generation and of one moment."""
 
 import asyncio
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from opensearchpy import OpenSearch
 
 from api.engine.product_keys import MIN_MANY
 from api.engine.product_search import SAMPLE_KEYS
 from indexer.documents.checked_item import item_from_values
-from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
-from indexer.engine.bulk import index_lines
-from mappings.definition import READS, read_definition
-from mappings.names import generation_name, products_of
-from mappings.platforms import Platform, read_platforms
+from mappings.names import products_of
+from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index
 from tests.support.api.envelope import error_of
-from tests.support.api.platform_files import platform_folder
 from tests.support.app import RunningApp
 from tests.support.indexer.generation import put_products
 from tests.support.search.serving import serving
@@ -157,30 +151,6 @@ async def test_a_word_is_found_behind_products_that_nobody_offers(opensearch_url
         assert await ids(app, "zorkmit") == [offered["id"]], "a typo is mended where an item is on offer"
 
 
-def put_flat_index(app: RunningApp, engine: OpenSearch, platform: Platform, items: Iterable[Item]) -> None:
-    """An index as a version before products made it: its listings have all that texts are matched with."""
-    definition = read_definition()
-    alias = app.settings.alias(platform.id)
-    index = generation_name(alias, datetime.now(UTC), sorted(READS)[0])
-    body = definition.create_body()
-    body["settings"]["analysis"] = definition.analysis()
-    newer = ("product", "part", "attached", "descriptionPart", "inspectLink", "description", "image", "minorDigits")
-    flat = {name: field for name, field in definition.flat_properties().items() if name not in newer}
-    flat["item"] = {"type": "object", "enabled": False}
-    body["mappings"] = {**body["mappings"], "properties": flat, "_meta": {"fingerprint": sorted(READS)[0]}}
-    lines = []
-    for each in items:
-        document = index_document(item_from_values(each), platform)
-        document |= {name: str(document[name]) for name in ("seed", "paintIndex", "pattern") if name in document}
-        lines.append(index_lines(each["id"], 1, *encode_document(document, 1, fields=flat).pieces))
-    engine.indices.create(index=index, body=body)
-    done = engine.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
-    assert not done["errors"], done
-    older = [{"remove": {"index": f"{alias}-*", "alias": name}} for name in (alias, products_of(alias))]
-    moved = [each for each in older if engine.indices.exists_alias(name=each["remove"]["alias"])]
-    engine.indices.update_aliases(body={"actions": [*moved, {"add": {"index": index, "alias": alias}}]})
-
-
 ATTACHED = [{"name": "Crown (Foil)", "type": "Sticker"}]
 GAME = [
     item(1, "AK-47 | Zorkmid", paint={"float": 0.25, "seed": 661, "index": 282, "pattern": 3}),
@@ -188,29 +158,6 @@ GAME = [
     item(3, "Zorkmid Grue", attachments=ATTACHED),
 ]
 TEXTS = ("zorkmid", "grue -zorkmid", "zorkmit", "grue with crown foil", "zorkmid or grue", "zork")
-
-
-async def test_an_index_of_an_older_version_is_searched_by_its_own_texts(opensearch_url: str, tmp_path: Path) -> None:
-    async with serving(opensearch_url, tmp_path, GAME) as (app, engine):
-        expected = {text: await ids(app, text) for text in TEXTS}
-        put_flat_index(app, engine, CS2, GAME)
-        assert {text: await ids(app, text) for text in TEXTS} == expected
-        assert [each for each in expected.values() if each], "the texts find something"
-        body = {"query": "zorkmid", "limit": 1, "cursor": "*"}
-        page = (await app.search(body)).json()
-        assert page["total"] == 2
-        assert (await app.search({**body, "cursor": page["nextCursor"]})).json()["nextCursor"] is None
-
-
-async def test_games_of_both_versions_are_searched_together(opensearch_url: str, tmp_path: Path) -> None:
-    files = platform_folder(tmp_path, (570, "dota2", "USD", 2))
-    async with serving(opensearch_url, tmp_path, GAME, platform_files=files) as (app, engine):
-        other = read_platforms(files).by_id(570)
-        assert other is not None
-        put_index(app.settings, other, [{**each, "id": each["id"] + 10} for each in GAME])
-        expected = {text: await ids(app, text) for text in TEXTS}
-        put_flat_index(app, engine, other, [{**each, "id": each["id"] + 10} for each in GAME])
-        assert {text: await ids(app, text) for text in TEXTS} == expected
 
 
 async def test_a_generation_without_its_products_is_no_empty_page(opensearch_url: str, tmp_path: Path) -> None:
@@ -232,7 +179,7 @@ async def test_an_empty_catalogue_has_nothing(opensearch_url: str, tmp_path: Pat
 async def test_products_of_another_generation_than_the_listings_are_not_believed(
     opensearch_url: str, tmp_path: Path
 ) -> None:
-    """As after a rollback by a version before products, which moves the alias of listings alone."""
+    """As after a rollback by hand that moves the alias of listings alone."""
     async with serving(opensearch_url, tmp_path, GAME) as (app, engine):
         alias = app.settings.alias(730)
         (older,) = engine.indices.get_alias(name=alias)

@@ -27,12 +27,6 @@ def test_each_document_is_there_or_missing() -> None:
     assert product.source == {"name": "x"}
 
 
-def test_a_listing_of_an_older_definition_has_its_numbers_as_strings() -> None:
-    listing = b'{"id": 1, "item": {"id": 1}, "seed": "661", "paintIndex": "282", "pattern": "3"}'
-    (document,) = read_listings(answer(THERE % listing), 1)
-    assert (document.source.is_complete, bytes(document.source.item)) == (True, b'{"id": 1}')
-
-
 @pytest.mark.parametrize("read", [read_listings, read_products])
 @pytest.mark.parametrize(
     ("content", "error"),

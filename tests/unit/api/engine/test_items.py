@@ -4,7 +4,6 @@ from typing import Any
 
 import orjson
 import pytest
-from msgspec import Raw
 
 from api.engine.answers import BadAnswerError, Hit
 from api.engine.documents import ProductDocument, read_products
@@ -58,13 +57,6 @@ async def test_more_parts_than_are_remembered_are_all_there() -> None:
     hits = [hit(number, str(number)) for number in range(2 * MAX_KEYS + 1)]
     assert await names(items, *hits) == [f"Thing {number}" for number in range(2 * MAX_KEYS + 1)]
     assert [len(keys) for keys in products.requests] == [MAX_KEYS, MAX_KEYS, 1]
-
-
-async def test_an_item_of_an_older_definition_needs_no_product() -> None:
-    products = Products()
-    older: Hit = {"_index": "gear-730-x", "_source": Listing(1, item=Raw(b'{"id": 1}'))}
-    await Items(products.get, cached_bytes=2**20).complete([older])
-    assert (older["item"], products.requests) == (b'{"id": 1}', [])
 
 
 @pytest.mark.parametrize(

@@ -89,21 +89,19 @@ def _score_of_bool(content: Clause, document: Document) -> float | None:
     return sum(each for each in (*demanded, *either) if each is not None)
 
 
-def found(lookup: Lookup, flat: Sequence[int] = ()) -> list[tuple[float, str]]:
+def found(lookup: Lookup) -> list[tuple[float, str]]:
     """The hits of a lookup among the products and the names of stickers, as the engine sorts them."""
     request = lookup.request(100)
     documents = PRODUCTS if lookup.key_field == "product" else STICKERS
-    documents = [document for document in documents if document["platform"] not in flat]
     scored = ((score(request["query"], each), each[lookup.key_field]) for each in documents)
     hits = sorted({(each, key) for each, key in scored if each is not None}, key=lambda hit: (-hit[0], hit[1]))
     sort_values = [[each, key] for each, key in hits] if lookup.is_scored else [[key] for _, key in sorted(hits)]
     return list(lookup.hits(sort_values))
 
 
-def resolved(body: Clause, flat: Sequence[int] = ()) -> Clause:
+def resolved(body: Clause) -> Clause:
     lookups = lookups_of([body], FIELDS)
-    keys = [keys_of(lookup, found(lookup, flat))[0] for lookup in lookups.lookups]
-    return with_keys(lookups.bodies[0], keys, lookups.lookups, flat)
+    return with_keys(lookups.bodies[0], [keys_of(lookup, found(lookup))[0] for lookup in lookups.lookups])
 
 
 def scores(clause: Clause, documents: Sequence[Document]) -> list[float | None]:
@@ -147,14 +145,6 @@ def test_any_query_finds_the_same_with_the_same_scores(clause: Clause, is_scored
         assert [each is None for each in actual] == [each is None for each in expected]
 
 
-@given(CLAUSES)
-def test_where_listings_are_their_own_products_they_are_asked_themselves(clause: Clause) -> None:
-    query = {"bool": {"must": [clause], "filter": [OFFERED]}}
-    body = resolved({"query": query, "sort": [{"_score": "desc"}]}, flat=(570,))
-    flat = [each if each["platform"] == 730 else joined(each) for each in LISTINGS]
-    assert scores(body["query"], flat) == pytest.approx(scores(query, list(map(joined, LISTINGS))))
-
-
 def _names(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for name, part in value.items():
@@ -191,7 +181,7 @@ def test_a_lookup_serves_pages_with_scores_and_counts_without() -> None:
     (lookup,) = lookups.lookups
     assert lookup.is_scored
     assert lookup.request(9, [2.0, "p7"])["search_after"] == [2.0, "p7"]
-    page, count = (with_keys(body, [keys_of(lookup, found(lookup))[0]], lookups.lookups) for body in lookups.bodies)
+    page, count = (with_keys(body, [keys_of(lookup, found(lookup))[0]]) for body in lookups.bodies)
     assert "constant_score" in orjson.dumps(page).decode()
     assert "constant_score" not in orjson.dumps(count).decode()
 
@@ -213,7 +203,7 @@ def test_filters_of_an_aggregation_are_looked_up_too() -> None:
     lookups = lookups_of([body], FIELDS)
     assert [lookup.key_field for lookup in lookups.lookups] == ["product", "stickers"]
     keys = [keys_of(lookup, found(lookup))[0] for lookup in lookups.lookups]
-    filled = orjson.loads(orjson.dumps(with_keys(lookups.bodies[0], keys, lookups.lookups)))
+    filled = orjson.loads(orjson.dumps(with_keys(lookups.bodies[0], keys)))
     in_filters = filled["aggs"]["parts"]["filters"]["filters"]
     assert in_filters["price"] == CHEAP
     assert in_filters["stickers"] == {"terms": {"stickers": ["crown"]}}

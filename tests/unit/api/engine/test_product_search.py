@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from api.engine.answers import Answer, Hit, Json, Products
+from api.engine.answers import Answer, Hit, Json
 from api.engine.product_lookups import Fields, Lookup, Lookups
 from api.engine.product_search import REVISION_REQUEST, ProductSearch
 from mappings.definition import read_definition
 
 FIELDS = Fields.of(read_definition())
 INDEX = "gear-730-20260101-products"
-PRODUCTS = Products(("gear-730-products",))
+PRODUCTS = ("gear-730-products",)
 
 
 class Engine:

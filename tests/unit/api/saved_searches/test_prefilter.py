@@ -7,7 +7,7 @@ import pytest
 from api.saved_searches.prefilter import Batch, Fields, new_candidates, places_in, prefilter_of
 from mappings.definition import read_definition
 
-FIELDS = Fields(read_definition().flat_properties())
+FIELDS = Fields(read_definition().log_properties())
 ITEMS: dict[int, dict[str, list[Any]]] = {
     0: {"name": ["AK-47 | Redline"], "weapon": ["AK-47"], "price.ascending": [500], "platform": [730]},
     1: {"name": ["★ StatTrak™ Bayonet"], "weapon": ["Bayonet"], "price.ascending": [900], "platform": [730]},

@@ -74,7 +74,7 @@ async def test_an_index_is_searched_and_from_a_position_on_a_point_in_time() -> 
     found = page_of(context.query, await context.source.search_all([{"query": {}, "size": 1}]))
     assert (found.total, found.hits, found.size) == (2, [HIT], 1)
     assert replace(found, hits=[], groups=3).size == 3, "groups have no hits"
-    frozen = context.at(PointInTime(engine, "pit", False, 1.5), Position(20, 35)).parsed_as(context.query.parsed)
+    frozen = context.at(PointInTime(engine, "pit", False, 1.5, ()), Position(20, 35)).parsed_as(context.query.parsed)
     answers = await frozen.source.search_all([{}, {"size": 1}])
     assert [answer["hits"]["total"]["value"] for answer in answers] == [1, 2]
     assert page_of(frozen.query, answers).total == 35, "a cursor knows it from its first page on"

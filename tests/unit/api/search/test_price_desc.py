@@ -83,7 +83,7 @@ async def test_a_selective_query_is_not_pruned_and_no_prices_are_counted(body: d
 
     context, histograms = context_of(**body), PriceHistograms(ask, BackgroundTasks())
     assert await price_desc_page(context, histograms) is None
-    pit = PointInTime(NoEngine(), "pit", shared=False, keep_seconds=1)
+    pit = PointInTime(NoEngine(), "pit", shared=False, keep_seconds=1, products=())
     assert await price_desc_page(context.at(pit, Position()), histograms) is None
 
 

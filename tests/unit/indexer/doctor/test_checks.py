@@ -59,22 +59,17 @@ def test_of_several_generations_the_newest_with_this_definition_should_serve() -
 
 
 def test_what_is_being_filled_never_serves() -> None:
-    loading = an_index(2, f"{an_index(2).name}-loading", idle_seconds=5.0)
-    assert platform_findings(loading) == [], "the first load runs"
-    (missing,) = platform_findings(an_index(1), loading)
+    loading = an_index(2, f"{an_index(2).name}-loading")
+    assert [one.code for one in platform_findings(loading)] == [Code.UNFINISHED_LOAD]
+    (missing, _) = platform_findings(an_index(1), loading)
     assert missing.repair == Repair(Action.SERVE, an_index(1).name)
 
 
-@pytest.mark.parametrize(
-    ("idle", "older_than", "dead"),
-    [(10_000.0, 3600.0, True), (3599.0, 3600.0, False), (0.0, 0.0, True), (None, 0.0, False)],
-)
-def test_a_load_is_dead_when_nothing_was_written_for_long(idle: float | None, older_than: float, dead: bool) -> None:
-    by_alias = an_index(2, f"{an_index(2).name}-loading", idle_seconds=idle)
-    by_settings = set_to(an_index(2, idle_seconds=idle), refresh_interval="-1")
-    for unfinished in (by_alias, by_settings):
-        found = platform_findings(an_index(1, ALIAS), unfinished, older_than=older_than)
-        assert [one.repair for one in found] == ([Repair(Action.REMOVE_GENERATION, unfinished.name)] if dead else [])
+def test_what_nobody_fills_is_known_by_its_alias_or_its_settings() -> None:
+    by_hand = an_index(2, f"{an_index(2).name}-loading", mappings={})
+    for unfinished in (by_hand, set_to(an_index(2), refresh_interval="-1")):
+        (dead,) = platform_findings(an_index(1, ALIAS), unfinished)
+        assert dead.repair == Repair(Action.REMOVE_GENERATION, unfinished.name)
 
 
 def test_spare_generations_are_those_that_prune_would_remove() -> None:

@@ -18,13 +18,6 @@ from tests.support.indexer.facts import ALIAS, an_index, platform_facts, product
 SERVING = an_index(2, ALIAS)
 PRODUCTS = products_for(SERVING)
 NAMED = products_of(ALIAS)
-FLAT = replace(
-    SERVING,
-    mappings={
-        **SERVING.mappings,
-        "properties": {name: field for name, field in SERVING.mappings["properties"].items() if name != "product"},
-    },
-)
 
 
 def found(*indices: IndexFacts, products: tuple[IndexFacts, ...], locks: tuple[LockFacts, ...] = ()) -> list[Finding]:
@@ -46,15 +39,6 @@ def test_listings_that_serve_without_products_are_an_error() -> None:
     assert (missing.code, missing.severity, missing.subject) == (Code.PRODUCTS_MISSING, Severity.ERROR, SERVING.name)
     assert missing.repair is None
     assert missing.remedy.startswith("gear-indexer load")
-
-
-def test_listings_of_an_older_definition_are_their_own_products() -> None:
-    assert {one.code for one in found(FLAT, products=())} == {Code.MAPPING_DRIFT}
-    left = with_aliases(products_for(an_index(1)), NAMED)
-    findings = found(an_index(1), FLAT, products=(left,))
-    (alias,) = [one for one in findings if one.code == Code.PRODUCTS_ALIAS]
-    assert alias.repair == Repair(Action.POINT_PRODUCTS, FLAT.name)
-    assert f"points to {left.name} instead of nothing" in alias.message
 
 
 @pytest.mark.parametrize("case", ["nothing", "another", "both"])

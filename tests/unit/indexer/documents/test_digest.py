@@ -65,10 +65,8 @@ def test_the_content_counts_and_when_it_was_written_or_sold_does_not() -> None:
     pieces, digest = encode_document(_document(), 7)
     stored = {"version": 7, "digest": dict(zip(PARTS, parts_of(digest), strict=True)), "platform": 730, "id": 1}
     assert orjson.loads(b"".join(pieces)) == {**stored, "bound": False}
-    older = encode_document(_document(), 7, fields={"item", "platform", "id"})
-    assert orjson.loads(b"".join(older.pieces)) == {**stored, "item": {"id": 1, "name": "a", "price": 1.5}}
-    following = encode_document(_document(), 7, fields={"platform", "id"})
-    assert orjson.loads(b"".join(following.pieces)) == stored, "the definition of a later version has no item either"
+    fewer = encode_document(_document(), 7, fields={"platform", "id"})
+    assert orjson.loads(b"".join(fewer.pieces)) == stored, "another definition has no such field"
     assert encode_document({**_document(), "bound": True}, 8).digest == digest
     assert encode_document(_document(listedAt=5), 7).digest != digest
     assert encode_document(_document(item=b'{"id":2,"name":"a","price":1.5}'), 7).digest != digest

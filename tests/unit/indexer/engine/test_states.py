@@ -11,7 +11,7 @@ from mappings.names import Generation
 def state(day: int, *, serving: bool = False, loading: bool = False, refresh: str = "1s") -> IndexState:
     name = f"gear-730-202601{day:02d}000000000-00000000"
     generation = Generation(datetime(2026, 1, day, tzinfo=UTC), "00000000", name)
-    return IndexState(generation, serving, loading, None, None, None, {"refresh_interval": refresh})
+    return IndexState(generation, serving, loading, None, None, "", {"refresh_interval": refresh})
 
 
 STATES = [state(1, serving=True), state(2), state(3), state(4, loading=True), state(5)]
@@ -65,7 +65,7 @@ def removed(index: str, alias: str) -> dict[str, object]:
         ({"old-products": ["gear-products"], "new": ["gear"]}, ["old-products"]),
         ({"new": ["gear"]}, []),
     ],
-    ids=["right", "first-load", "later-load", "several", "older-definition", "older-definition-alone"],
+    ids=["right", "first-load", "later-load", "several", "without-products", "without-products-alone"],
 )
 def test_the_alias_of_products_is_pointed_to_those_of_one_generation(
     aliases: dict[str, list[str]], actions: list[str]

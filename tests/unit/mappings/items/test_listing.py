@@ -39,11 +39,6 @@ def test_an_item_is_given_back_as_it_was_loaded(item: dict[str, Any], platform: 
         return
     assert item_of(listing, parts) == loaded
     assert set(listing.part_keys()) == parts.keys(), "each part is asked for, and no other"
-    assert not listing.is_complete
-
-
-def test_a_listing_of_an_older_definition_has_its_item() -> None:
-    assert msgspec.json.decode(b'{"id":1,"item":{"id":1}}', type=Listing).is_complete
 
 
 def test_a_long_description_stands_once() -> None:

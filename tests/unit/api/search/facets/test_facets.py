@@ -108,16 +108,12 @@ def test_of_more_than_500_values_those_with_most_items_and_the_selected_are_list
 def test_an_answer_that_is_full_may_lack_values() -> None:
     buckets = [{"key": str(number), "doc_count": 1} for number in range(MAX_BUCKETS)]
     weapon = next(row for row in FACETS if row.name == "weapon")
-    assert counts_of(weapon, answer_of({"weapon": {"buckets": buckets}}, MAX_BUCKETS)) is None
-    assert counts_of(weapon, answer_of({"weapon": {"buckets": buckets[:2]}}, 2)) == {"0": 1, "1": 1}
+    assert counts_of(weapon, {"aggregations": {"weapon": {"buckets": buckets}}}) is None
+    assert counts_of(weapon, {"aggregations": {"weapon": {"buckets": buckets[:2]}}}) == {"0": 1, "1": 1}
 
 
 def edges_of(row: Filter, minor_digits: int) -> Sequence[float]:
     return price_edges(minor_digits) if row is PRICE else FLOAT_EDGES
-
-
-def answer_of(aggregations: dict[str, Any], hits: int) -> Answer:
-    return {"hits": {"total": {"value": hits, "relation": "eq"}}, "aggregations": aggregations}
 
 
 def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> Answer:
@@ -126,7 +122,7 @@ def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> Answer:
     extremes = {"count": len(held), "min": min(held, default=None), "max": max(held, default=None)}
     buckets = [{"key": place, "doc_count": count} for place, count in places.items()]
     counts = {"buckets": buckets, "sum_other_doc_count": 0}
-    return answer_of({row.name: counts, f"{row.name}_extremes": extremes}, len(held))
+    return {"aggregations": {row.name: counts, f"{row.name}_extremes": extremes}}
 
 
 def histogram_of(row: Filter, minor_digits: int, held: list[float]) -> Any:
@@ -170,7 +166,7 @@ def counting(
 
 def counted(name: str, **counts: int) -> Answer:
     buckets = [{"key": value, "doc_count": count} for value, count in counts.items()]
-    return answer_of({name: {"buckets": buckets, "sum_other_doc_count": 0}}, sum(counts.values()))
+    return {"aggregations": {name: {"buckets": buckets, "sum_other_doc_count": 0}}}
 
 
 async def test_facets_are_counted_beside_the_first_requests_of_a_page() -> None:
@@ -224,7 +220,7 @@ async def test_the_extremes_of_a_histogram_are_looked_for_in_its_first_and_last_
     held = {FLOAT: [0.29, 0.4], PRICE: []}
     answer = {name: found for row in held for name, found in engine_counts(row, 2, held[row])["aggregations"].items()}
     answer["price"] = {"buckets": [{"key": NO_BUCKET, "doc_count": 2}], "sum_other_doc_count": 0}
-    facets, engine = counting('{"facets": ["float", "price"]}', lambda _: answer_of(answer, 2))
+    facets, engine = counting('{"facets": ["float", "price"]}', lambda _: {"aggregations": answer})
     (asked,) = facet_requests(query_of('{"facets": ["float", "price"]}'))
     values = await facets.facets()
     assert values is not None
@@ -274,22 +270,6 @@ def by_value(row: Filter, held: list[float]) -> Answer:
     answer = engine_counts(row, 2, held)
     answer["aggregations"][row.name] = {"buckets": [{"doc_count": count} for count in counts]}
     return answer
-
-
-async def test_items_of_an_older_version_are_counted_by_their_values() -> None:
-    """They lack the buckets, which is seen by counts that add up to fewer than the hits."""
-    held = [0.29, 0.4]
-
-    def answer(body: Any) -> Answer:
-        types = {"buckets": [{"key": "Knife", "doc_count": 2}], "sum_other_doc_count": 0}
-        if "terms" in body["aggregations"].get("float", {}):
-            return answer_of({"type": types, "float": {"buckets": [], "sum_other_doc_count": 0}}, len(held))
-        return answer_of({**by_value(FLOAT, held)["aggregations"], "type": types}, len(held))
-
-    facets, engine = counting('{"facets": ["type", "float"]}', answer)
-    expected = {"type": [{"value": "Knife", "count": 2}], "float": histogram_of(FLOAT, 2, held)}
-    assert await facets.facets() == expected
-    assert engine.sizes == [1, 1]
 
 
 async def test_a_selected_value_without_hits_is_looked_up_on_the_platform() -> None:

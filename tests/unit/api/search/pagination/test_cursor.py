@@ -25,7 +25,8 @@ from tests.support.search.engines import NoEngine
 
 KEY = b"k" * 32
 PIT = "g-O6QQIKd3RjdXJzb3IteBZFam5kdDRHRFJOYWVRbk1jb2dGSFRnAA=="
-CURSOR = Cursor(PIT, False, 1_800_000_000_000, "abc", 100, 35_911, [2140, 40_000_000_001, 730])
+NOW = 1_800_000_000_000
+CURSOR = Cursor(PIT, False, NOW, "abc", 100, 35_911, [2140, 40_000_000_001, 730], False, NOW, ("gear-730-products",))
 URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 AFTER = st.lists(
     st.none()
@@ -47,7 +48,7 @@ def body(text: str) -> SearchBody:
     after=AFTER,
 )
 def test_a_token_is_decoded_to_what_was_encoded(pit: str, shared: bool, after: list[Any]) -> None:
-    cursor = Cursor(pit, shared, 1, "abc", 2, 3, after, started_at=4)
+    cursor = Cursor(pit, shared, 1, "abc", 2, 3, after, shared, 4, ("a", "b"))
     token = encode(cursor, KEY)
     assert set(token) <= set(URL_SAFE)
     assert decode(token, KEY) == cursor
@@ -116,7 +117,7 @@ def test_bodies_that_mean_other_values_are_not() -> None:
 def test_a_cursor_is_requested_as_in_its_golden_files(golden: Golden) -> None:
     started = body('{"query": "redline", "limit": 50, "sort": "price_desc", "cursor": "*"}')
     query = SearchQuery(started, parse_query(started.query, list(shared_platforms())))
-    pit = PointInTime(NoEngine(), PIT, shared=False, keep_seconds=330)
+    pit = PointInTime(NoEngine(), PIT, shared=False, keep_seconds=330, products=())
     for name, position in (
         ("first", Position()),
         ("next", Position(CURSOR.count, CURSOR.total, CURSOR.after)),

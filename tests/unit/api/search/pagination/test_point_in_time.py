@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.background import BackgroundTasks
-from api.engine.answers import NO_PRODUCTS, OpenedPit
+from api.engine.answers import OpenedPit
 from api.engine.errors import TooManyPitsError
 from api.search.context import PointInTime
 from api.search.pagination.point_in_time import PointsInTime
@@ -33,7 +33,7 @@ class SmallEngine:
             raise TooManyPitsError
         pit = secrets.token_hex(4)
         self.opened.add(pit)
-        return OpenedPit(pit, NO_PRODUCTS)
+        return OpenedPit(pit, ())
 
     async def close_pits(self, pits: Sequence[str]) -> None:
         await asyncio.sleep(0)
@@ -55,7 +55,7 @@ async def test_starts_that_a_full_engine_refuses_leave_nothing_counted(
     engine, worker = full
     engine.is_full = True
     engine.may_open.set()
-    worker.release(PointInTime(worker._engine, "of another worker", shared=False, keep_seconds=300.0))
+    worker.release(PointInTime(worker._engine, "of another worker", shared=False, keep_seconds=300.0, products=()))
     starts = [asyncio.create_task(worker.open([CS2])) for _ in range(10)]
     answers = await asyncio.gather(*starts, return_exceptions=True)
     assert {type(answer) for answer in answers} == {TooManyPitsError}
