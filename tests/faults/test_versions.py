@@ -1,11 +1,9 @@
-"""A version beside the one before it, on one database, as while hosts are upgraded one by one.
-
-Each has an index of its own with the same items: neither definition reads the other's.
+"""A version beside an earlier one, as while hosts are upgraded one by one: on one database and one index, and on one
+database across a migration, where each has an index of its own with the same items.
 """
 
 import asyncio
 import json
-import subprocess
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -15,22 +13,21 @@ import httpx
 import pytest
 
 from tests.support.api.catalogue import simple_item
-from tests.support.faults.versions import ROOT, Version, version_before
+from tests.support.api.waiting import until
+from tests.support.faults.versions import ROOT, Version, before_migration, earlier_version, first_of_definition
 from tests.support.store.postgres import Postgres
 
+ITEMS: Final = range(1, 31)
 CONTESTED: Final = range(1, 13)
+PLATFORM: Final = ("--platform", "730")
+MOVED: Final = ("--max-price-change", "100")
+"""Percent: what a load may move without asking."""
 
 
 @pytest.fixture
-async def versions(postgres: Postgres, opensearch_url: str, index_prefix: str, tmp_path: Path) -> list[Version]:
-    """The version before and this one."""
-    try:
-        source = version_before(tmp_path / "before")
-    except (FileNotFoundError, subprocess.CalledProcessError):
-        source = None
-    if source is None:
-        pytest.skip("this checkout has no history, so the version before cannot be built")
-    variables = {
+async def variables(postgres: Postgres, opensearch_url: str) -> dict[str, str]:
+    """The settings of both versions."""
+    return {
         "GEAR_OPENSEARCH_URL": opensearch_url,
         "GEAR_DATABASE_URL": await postgres.new_database("versions"),
         "GEAR_SEARCH_TIMEOUT": "30",
@@ -38,10 +35,6 @@ async def versions(postgres: Postgres, opensearch_url: str, index_prefix: str, t
         "GEAR_ADDRESS_RATE_LIMIT": "",
         "GEAR_DRAIN_SECONDS": "0",
     }
-    return [
-        Version(source, {**variables, "GEAR_INDEX_PREFIX": f"{index_prefix}-a"}),
-        Version(ROOT, {**variables, "GEAR_INDEX_PREFIX": f"{index_prefix}-b"}),
-    ]
 
 
 def token_of(version: Version) -> str:
@@ -76,6 +69,35 @@ async def shops(addresses: Sequence[str], texts: Sequence[str]) -> AsyncIterator
         ]
 
 
+async def offered_by_all(clients: Sequence[httpx.AsyncClient], prices: dict[int, float]) -> None:
+    """Waits until every client is offered exactly these items at these prices."""
+
+    for client in clients:
+
+        async def is_offered(client: httpx.AsyncClient = client) -> bool:
+            answer = await client.post("/v1/gear/search", json={"limit": 100, "sort": "price_asc"})
+            assert answer.status_code == 200, answer.text
+            return {item["id"]: item["price"] for item in answer.json()["gear"]} == prices
+
+        await until(is_offered, 30)
+
+
+async def found_by_all(clients: Sequence[httpx.AsyncClient], prices: dict[int, float]) -> None:
+    """Every client finds these items by a text."""
+    for client in clients:
+        answer = await client.post("/v1/gear/search", json={"query": "redline", "limit": 100})
+        assert answer.status_code == 200, answer.text
+        assert {item["id"] for item in answer.json()["gear"]} == prices.keys()
+
+
+async def counted_alike(clients: Sequence[httpx.AsyncClient]) -> None:
+    """Every client gets the same facets of the index, whichever version loaded it."""
+    body = {"facets": ["type", "weapon", "price", "float"]}
+    answers = [(await client.post("/v1/gear/search", json=body)).json() for client in clients]
+    assert answers[0]["facets"]["price"]["buckets"]
+    assert all(answer["facets"] == answers[0]["facets"] for answer in answers), answers
+
+
 async def contested(clients: Sequence[httpx.AsyncClient], item: int) -> tuple[httpx.AsyncClient, dict[str, Any]]:
     """Every client orders the item at once, and one gets it: the order, and a client of the other version."""
     body = {"account": "a", "email": "buyer@example.com", "platform": "cs2", "item": str(item)}
@@ -102,16 +124,56 @@ async def seen_through(sold: Sequence[tuple[httpx.AsyncClient, dict[str, Any]]])
         assert (read.status_code, read.json()["order"]["state"]) == (200, "completed"), read.text
 
 
+def file_of(folder: Path, prices: dict[int, float]) -> str:
+    """A file of items with these prices."""
+    file = folder / "items.ndjson"
+    file.write_text("".join(json.dumps(simple_item(*item)) + "\n" for item in prices.items()), encoding="utf-8")
+    return str(file)
+
+
 @pytest.mark.timeout(500)  # two processes start
-async def test_a_version_and_the_one_before_take_orders_of_one_shop(versions: list[Version], tmp_path: Path) -> None:
-    file = tmp_path / "items.ndjson"
-    file.write_text("".join(json.dumps(simple_item(item, 1.0)) + "\n" for item in CONTESTED), encoding="utf-8")
+async def test_a_version_and_the_first_of_its_definition_serve_one_shop(
+    variables: dict[str, str], index_prefix: str, tmp_path: Path
+) -> None:
+    source = earlier_version(first_of_definition, tmp_path / "before")
+    before, now = (Version(each, {**variables, "GEAR_INDEX_PREFIX": index_prefix}) for each in (source, ROOT))
+    prices = dict.fromkeys(ITEMS, 1.0)
+    before.run("api", "migrate")
+    before.run("indexer", "load", file_of(tmp_path, prices), *PLATFORM)
+    texts = [token_of(before)]
+    async with before.serving(tmp_path / "before.log") as old:
+        now.run("api", "migrate")
+        texts.append(token_of(now))
+        async with now.serving(tmp_path / "now.log") as new, shops((old, new), texts) as clients:
+            await offered_by_all(clients, prices)
+            for version, changed in ((now, {29: 2.0}), (before, {30: 3.0})):
+                version.run("indexer", "upsert", file_of(tmp_path, changed), *PLATFORM)
+                prices |= changed
+                await offered_by_all(clients, prices)
+                await counted_alike(clients)
+            await seen_through([await contested(clients, item) for item in CONTESTED])
+            for item in CONTESTED:
+                del prices[item]
+            await offered_by_all(clients, prices)
+            for version, price in ((now, 4.0), (before, 5.0)):
+                version.run("indexer", "load", file_of(tmp_path, dict.fromkeys(ITEMS, price)), *PLATFORM, *MOVED)
+                prices = dict.fromkeys(prices, price)
+                await offered_by_all(clients, prices)
+                await found_by_all(clients, prices)
+
+
+@pytest.mark.timeout(500)  # two processes start
+async def test_versions_before_and_after_a_migration_take_orders_of_one_shop(
+    variables: dict[str, str], index_prefix: str, tmp_path: Path
+) -> None:
+    source = earlier_version(before_migration, tmp_path / "before")
     texts: list[str] = []
     async with AsyncExitStack() as stack:
         addresses: list[str] = []
-        for number, version in enumerate(versions):  # the newer one while the other serves
+        for number, each in enumerate((source, ROOT)):  # the newer one while the other serves
+            version = Version(each, {**variables, "GEAR_INDEX_PREFIX": f"{index_prefix}-{number}"})
             version.run("api", "migrate")
-            version.run("indexer", "load", str(file), "--platform", "730")
+            version.run("indexer", "load", file_of(tmp_path, dict.fromkeys(CONTESTED, 1.0)), *PLATFORM)
             texts.append(token_of(version))
             addresses.append(await stack.enter_async_context(version.serving(tmp_path / f"{number}.log")))
         clients = await stack.enter_async_context(shops(addresses, texts))

@@ -6,14 +6,16 @@ import os
 import subprocess
 import sys
 import tarfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import httpx
+import pytest
 
+from mappings.definition import FILES
 from tests.support.api.waiting import serves
 from tests.support.servers import free_port
 
@@ -74,14 +76,23 @@ class Version:
         return {**os.environ, "PYTHONPATH": str(self.source), **self.variables}
 
 
-def version_before(folder: Path) -> Path | None:
-    """The source of the version before the newest migration, in this folder; None where the history is not here."""
+def before_migration() -> str:
+    """The commit before the one of the newest migration."""
     migration = max((ROOT / MIGRATIONS).glob("m*.py"))
-    newest = _git("log", "-1", "--format=%H", "--diff-filter=A", "--", str(migration)).decode().strip()
+    return f"{_git('log', '-1', '--format=%H', '--diff-filter=A', '--', str(migration)).decode().strip()}^"
+
+
+def first_of_definition() -> str:
+    """The first commit with this version's definition of indices."""
+    return _git("log", "-1", "--format=%H", "--", *(f"mappings/{file}" for file in FILES)).decode().strip()
+
+
+def earlier_version(commit: Callable[[], str], folder: Path) -> Path:
+    """The source of a commit, in this folder; skips the test where the history is not here."""
     try:
-        archive = _git("archive", f"{newest}^", *PACKAGES)
-    except subprocess.CalledProcessError:
-        return None
+        archive = _git("archive", commit(), *PACKAGES)
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        pytest.skip("this checkout has no history, so an earlier version cannot be had")
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
         files.extractall(folder, filter="data")
     return folder
