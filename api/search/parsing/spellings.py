@@ -24,6 +24,7 @@ _MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
 PART_END = re.compile(r"\s*[,.;!|)、，。]")
 NEGATING = (Role.EXCLUSION, Role.EXCLUSION_AFTER, Role.NEITHER)
 JOINING = (Role.ALTERNATIVE, Role.CONJUNCTION, Role.NEITHER)
+ONE_VALUE = frozenset(("exterior", "phase", "quality"))
 _OF_ITEMS = (Role.ATTACHED, Role.ATTACHED_AFTER, Role.NAME)
 
 
@@ -122,7 +123,21 @@ class Spellings:
             if _says_something(entry) or not is_passed:
                 break
             at += length
-        return at
+        return self._value_behind_fillers(at)
+
+    def _value_behind_fillers(self, at: int) -> int:
+        """The wear, quality or phase, or what is attached, behind fillers (`no nice stickers`); `at` if none is."""
+        end = at
+        while (
+            end < len(self._words)
+            and (after := self._after_filler(end)) > end
+            and not PART_END.match(self._gaps[after])
+        ):
+            end = after
+        if not at < end < len(self._words):
+            return at
+        term, _ = self._term_at(end)
+        return end if term.fields & ONE_VALUE or self._vocabulary.is_attached(term.meanings) else at
 
     def _ends_part(self, at: int) -> bool:
         """Whether another part of the text follows the word there: `please, …`."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from api.search.parsing.spellings import (
     JOINING,
     NEGATING,
+    ONE_VALUE,
     PART_END,
     Spellings,
     count_at,
@@ -29,9 +30,8 @@ MAX_ALTERNATIVES = 10
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!][\"\u201c\u201d\u00ab\u201e]?$")
 _QUALITY = "quality"
-_ONE_VALUE = frozenset(("exterior", "phase", _QUALITY))
 _THINGS = frozenset(("weapon", "type"))
-_ONE_OF = _ONE_VALUE | {"weapon"}  # `glock and usp`: an item is one of them
+_ONE_OF = ONE_VALUE | {"weapon"}  # `glock and usp`: an item is one of them
 _PART_START = re.compile(r"\s*[,;(]\s*")
 _COMMA = re.compile(r"\s*[,、，]\s*")
 _EITHER = re.compile(r"\s*/\s*")
@@ -150,7 +150,7 @@ class _Reader(Spellings):
         """
         letters, typed = self._letters[self._at], self._words[self._at].typed.lower()
         if letters in self._vocabulary.ignored and typed == letters:
-            is_value = end < len(self._words) and bool(self._term_at(end)[0].fields & _ONE_VALUE)
+            is_value = end < len(self._words) and bool(self._term_at(end)[0].fields & ONE_VALUE)
             return is_value and letters in self._letters[end:]
         return self._at == self._excluded_until > 0 or letters in self._letters[end:]
 
@@ -201,21 +201,17 @@ class _Reader(Spellings):
         if self._at == self._order_until > 0 or not self._reading.terms:
             return is_last and self._at == self._order_until > 0
         if end > self._at + 1:
-            fields = self._reading.terms[-1].fields
-            is_quality = _QUALITY in fields
+            is_quality = _QUALITY in self._reading.terms[-1].fields
             if after == len(self._words):  # in `non voglio spendere più di 50` it is of the amount
                 return not before_quantity or (is_quality and after == end)
-            says_no_more = not before_quantity and self._vocabulary.ignored.issuperset(self._letters[after:])
-            if says_no_more and fields & _ONE_VALUE:
-                return True  # `бс не нужен, срочно`
             return is_quality and _QUALITY not in self._term_at(after)[0].fields
         last = self._last_wanted()
         if not UNSPACED.match(self._letters[self._at]):
             is_alone = bool(last.fields) and self._starts_part(last)
-            is_said_so = (ends_part or after > end) and bool(last.fields & _ONE_VALUE)  # `ak redline bs nicht, …`
+            is_said_so = (ends_part or after > end) and bool(last.fields & ONE_VALUE)  # `ak redline bs nicht, …`
             is_said_so = is_said_so or ":" in self._gaps[self._at]  # `stickers: none`
             return is_last and (_QUALITY in last.fields or is_alone or is_said_so)  # `faca, gut não`
-        is_joined = not self._gaps[self._at] and bool(last.fields & _ONE_VALUE) and self._excludes_more(end)
+        is_joined = not self._gaps[self._at] and bool(last.fields & ONE_VALUE) and self._excludes_more(end)
         is_of_last = is_joined or bool(_KANA.search(self._letters[self._at - 1][-1:]))
         return is_last or (is_of_last and self._gaps[end][:1].isspace())
 
@@ -231,7 +227,7 @@ class _Reader(Spellings):
         last = self._last_wanted()
         if self._starts_part(last):
             return True
-        is_value = bool(last.fields & _ONE_VALUE) and _QUALITY not in last.fields
+        is_value = bool(last.fields & ONE_VALUE) and _QUALITY not in last.fields
         if not UNSPACED.match(self._letters[self._at]):
             return is_value
         return is_value and not self._gaps[self._at] and bool(self._gaps[self._at - len(last.words)])
@@ -252,7 +248,7 @@ class _Reader(Spellings):
             term, end = other, other_end
         while end < len(self._words) and not self._gaps[end] and UNSPACED.match(self._letters[end]):
             other, other_end = self._term_at(end)
-            if other.fields != term.fields or not term.fields & _ONE_VALUE:
+            if other.fields != term.fields or not term.fields & ONE_VALUE:
                 break
             self._exclude_term(other)  # `不要战痕破损`
             end = other_end
@@ -291,7 +287,7 @@ class _Reader(Spellings):
                 break
             terms.pop()
             self._exclude_term(terms.pop())
-        while len(terms) > 1 and terms[-1].fields == last.fields and last.fields & _ONE_VALUE:
+        while len(terms) > 1 and terms[-1].fields == last.fields and last.fields & ONE_VALUE:
             self._exclude_term(terms.pop())  # `BS WW 제외`, of which an item has only one
 
     def _exclude_term(self, term: Term) -> Term:
@@ -328,7 +324,7 @@ class _Reader(Spellings):
         So it is in `no gut, navaja or daggers`. In `not bs, fn or mw` what follows may be wanted.
         """
         end = at
-        while end < len(self._words) and _COMMA.fullmatch(self._gaps[end]) and not term.fields & _ONE_VALUE:
+        while end < len(self._words) and _COMMA.fullmatch(self._gaps[end]) and not term.fields & ONE_VALUE:
             other, end = self._term_at(end)
             if not self._is_of_same_field(term, other):
                 break
