@@ -123,9 +123,9 @@ class Spellings:
             if _says_something(entry) or not is_passed:
                 break
             at += length
-        return self._value_behind_fillers(at)
+        return self._value_after_fillers(at)
 
-    def _value_behind_fillers(self, at: int) -> int:
+    def _value_after_fillers(self, at: int) -> int:
         """The wear, quality or phase, or what is attached, behind fillers (`no nice stickers`); `at` if none is."""
         end = at
         while (
