@@ -45,7 +45,7 @@ from indexer.loading.resume import (
 from indexer.loading.rules import broken_rules
 from indexer.loading.warm import warm
 from indexer.locking.lock import Lock
-from indexer.orders.claims import Claims, carry
+from indexer.orders.claims import Claims, carry, published_after
 from indexer.products.writer import ProductWriter
 from mappings.definition import Definition
 from mappings.engine_errors import cause
@@ -130,13 +130,8 @@ class Load:
                     self._prove(target, manifest)
             with self._report.phase("swap"):
                 since = self._carry(index)  # once more: warm-up and proof take minutes
-                with uninterrupted():
-                    try:
-                        self._swap(index)
-                    finally:  # after an error, too: the aliases may have moved all the same
-                        if self._claims is not None:
-                            # What was ordered or let go meanwhile was published to the old index: publish it again.
-                            self._claims.publish_again(since)
+                with uninterrupted(), published_after(self._claims, since):
+                    self._swap(index)
         finally:
             if not self._keep_unfinished and not self._report.swapped:
                 self._remove_unfinished(index)

@@ -17,7 +17,7 @@ from indexer.errors import CommandError
 from indexer.loading.prices import compare_prices, sample_of_index
 from indexer.loading.rules import PriceChanges
 from indexer.locking.lock import Lock
-from indexer.orders.claims import Claims, carry
+from indexer.orders.claims import Claims, carry, published_after
 from mappings.definition import Definition
 from mappings.platforms import Platform
 from mappings.timestamps import rfc3339
@@ -148,13 +148,9 @@ class Rollback:
         if claims is not None:
             marked = carry(self.client, target.index, claims.bound(), RetryPolicy(RETRY_SECONDS))
         answer.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=marked)
-        with self.uninterrupted():
-            try:
-                before = generations.swap(target.index, lock.renew)
-                answer.update(swapped=True, previous=before[0] if before else None)
-            finally:  # after an error, too: the aliases may have moved all the same
-                if claims is not None:
-                    claims.publish_again(started)
+        with self.uninterrupted(), published_after(claims, started):
+            before = generations.swap(target.index, lock.renew)
+            answer.update(swapped=True, previous=before[0] if before else None)
         answer["items"] = generations.count(target.index)
 
     def _generations(self) -> Generations:

@@ -1,6 +1,7 @@
 """Claims: the items that active orders reserve, and a generation's `bound` marks made the same."""
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, Protocol, TypeVar
@@ -226,3 +227,16 @@ def _is_marked(item: int, result: dict[str, Any]) -> bool:
     if status == HTTPStatus.OK:
         return True
     raise CommandError(f"item {item} could not be marked as sold: {reason_of(result)}")
+
+
+@contextmanager
+def published_after(claims: Claims | None, since: datetime) -> Iterator[None]:
+    """Publishes what was ordered or let go from `since` on, which the index before has got, once the block has swapped.
+
+    After an error, too: the aliases may have moved all the same.
+    """
+    try:
+        yield
+    finally:
+        if claims is not None:
+            claims.publish_again(since)
