@@ -1,9 +1,10 @@
 """The workers of `gear-api serve` share what they have read, end when they are told, and are replaced when they die."""
 
-import os
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -20,56 +21,67 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are for
 START_SECONDS = 120.0  # of a busy machine
 
 
+@dataclass(frozen=True)
+class Service:
+    """Two workers that were just started, at an address."""
+
+    url: str
+    supervisor: psutil.Process
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[Service]:
+    """A service without an engine; its log is in `log`."""
+    settings = settings_for("http://127.0.0.1:1", "t", tmp_path)
+    await migrated(settings.database_url)
+    with two_workers(settings, tmp_path) as (url, process):
+        yield Service(url, psutil.Process(process))
+
+
 async def serves_anew(url: str) -> bool:
     """Whether it answers a connection of its own: one that was kept ends with its worker."""
     async with httpx.AsyncClient(base_url=url, verify=False) as client:
         return await serves(client)
 
 
-async def test_workers_share_their_memory_and_one_that_dies_is_replaced(tmp_path: Path) -> None:
-    settings = settings_for("http://127.0.0.1:1", "t", tmp_path)
-    await migrated(settings.database_url)
-    with two_workers(settings, tmp_path) as (url, service):
-        await until(partial(serves_anew, url), START_SECONDS)
-        supervisor = psutil.Process(service)
-        first = supervisor.children()
-        assert len(first) == 2
-        for worker in first:
-            memory = worker.memory_full_info()
-            assert memory.uss < memory.rss / 2
-        for worker in first:
-            worker.kill()
+async def test_workers_share_their_memory_and_one_that_dies_is_replaced(service: Service, tmp_path: Path) -> None:
+    await until(partial(serves_anew, service.url), START_SECONDS)
+    supervisor = service.supervisor
+    first = supervisor.children()
+    assert len(first) == 2
+    for worker in first:
+        memory = worker.memory_full_info()
+        assert memory.uss < memory.rss / 2
+    for worker in first:
+        worker.kill()
 
-        async def replaced() -> bool:
-            return len(set(supervisor.children()) - set(first)) == 2
+    async def replaced() -> bool:
+        return len(set(supervisor.children()) - set(first)) == 2
 
-        await until(replaced)
-        await until(partial(serves_anew, url))
-        assert (tmp_path / "log").read_text().count("a worker ended unasked and was replaced") == 2
+    await until(replaced)
+    await until(partial(serves_anew, service.url))
+    assert (tmp_path / "log").read_text().count("a worker ended unasked and was replaced") == 2
 
 
-async def test_a_worker_for_which_there_is_no_room_is_tried_again(tmp_path: Path) -> None:
-    settings = settings_for("http://127.0.0.1:1", "t", tmp_path)
-    await migrated(settings.database_url)
-    with two_workers(settings, tmp_path) as (url, service):
-        await until(partial(serves_anew, url), START_SECONDS)
-        supervisor = psutil.Process(service)
-        first = supervisor.children()
-        files = supervisor.rlimit(psutil.RLIMIT_NOFILE)
-        supervisor.rlimit(psutil.RLIMIT_NOFILE, (supervisor.num_fds(), files[1]))  # no pipe to a worker can be opened
-        first[0].kill()
+async def test_a_worker_for_which_there_is_no_room_is_tried_again(service: Service, tmp_path: Path) -> None:
+    await until(partial(serves_anew, service.url), START_SECONDS)
+    supervisor = service.supervisor
+    first = supervisor.children()
+    files = supervisor.rlimit(psutil.RLIMIT_NOFILE)
+    supervisor.rlimit(psutil.RLIMIT_NOFILE, (supervisor.num_fds(), files[1]))  # no pipe to a worker can be opened
+    first[0].kill()
 
-        async def failed() -> bool:
-            return "a worker could not be started and is tried again" in (tmp_path / "log").read_text()
+    async def failed() -> bool:
+        return "a worker could not be started and is tried again" in (tmp_path / "log").read_text()
 
-        async def replaced() -> bool:
-            return len({each for each in supervisor.children() if each.status() != psutil.STATUS_ZOMBIE}) == 2
+    async def replaced() -> bool:
+        return len({each for each in supervisor.children() if each.status() != psutil.STATUS_ZOMBIE}) == 2
 
-        await until(failed)
-        assert await serves_anew(url), "by the other"
-        supervisor.rlimit(psutil.RLIMIT_NOFILE, files)
-        await until(replaced)
-        assert first[1] in supervisor.children()
+    await until(failed)
+    assert await serves_anew(service.url), "by the other"
+    supervisor.rlimit(psutil.RLIMIT_NOFILE, files)
+    await until(replaced)
+    assert first[1] in supervisor.children()
 
 
 def test_workers_that_cannot_start_end_their_supervisor(tmp_path: Path) -> None:
@@ -93,20 +105,17 @@ print("failed:", supervisor.has_failed)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_stop_in_the_moment_of_a_start_is_not_lost(tmp_path: Path, number: signal.Signals) -> None:
-    settings = settings_for("http://127.0.0.1:1", "t", tmp_path)
-    await migrated(settings.database_url)
-    with two_workers(settings, tmp_path) as (_, service):
-        supervisor = psutil.Process(service)
+async def test_a_stop_in_the_moment_of_a_start_is_not_lost(service: Service, number: signal.Signals) -> None:
+    supervisor = service.supervisor
 
-        async def forked() -> bool:
-            return len(supervisor.children()) == 2
+    async def forked() -> bool:
+        return len(supervisor.children()) == 2
 
-        await until(forked, START_SECONDS)
-        workers = supervisor.children()
-        os.kill(service, number)
+    await until(forked, START_SECONDS)
+    workers = supervisor.children()
+    supervisor.send_signal(number)
 
-        async def ended() -> bool:
-            return not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in workers)
+    async def ended() -> bool:
+        return not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in workers)
 
-        await until(ended)
+    await until(ended)
