@@ -212,7 +212,7 @@ class Matcher:
         searches_of, missed = await self._compiled(live)
         matches: dict[str, list[int]] = {}
         if last > before.seq:
-            candidates = await self._preselected(segment, list(searches_of), before.seq, last)
+            candidates = await self._prefiltered(segment, list(searches_of), before.seq, last)
             entries, refused = await self._ask_all(segment, candidates)
             by_clause = sequences_by_clause(entries)
             for number, (clause, _) in enumerate(candidates):
@@ -271,7 +271,7 @@ class Matcher:
             log.exception("a saved search cannot be read", search=search.id)
             return None
 
-    async def _preselected(
+    async def _prefiltered(
         self, segment: Segment, clauses: Sequence[Compiled], after: int, last: int
     ) -> list[tuple[Compiled, list[int]]]:
         """Those that the changes (after, last] may concern, each with these changes; similar ones are neighbours."""
@@ -287,7 +287,7 @@ class Matcher:
                 candidates = new_candidates(clause.prefilter, before, now)
             except Exception:  # the engine alone decides
                 if not has_failed:  # others fail for the same reason
-                    log.exception("saved searches are not preselected; report it")
+                    log.exception("saved searches are not prefiltered; report it")
                 has_failed = True
                 candidates = now.all
             if candidates:

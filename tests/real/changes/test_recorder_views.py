@@ -203,27 +203,27 @@ def several_shards(recording: Recording) -> str:
     return put_index(recording.settings, CS2, map(simple_item, range(1, 31)), shards=3)
 
 
-async def told(recording: Recording, *items: dict[str, Any]) -> int:
-    """How many changes a tick tells after these items were written."""
+async def recorded_changes(recording: Recording, *items: dict[str, Any]) -> int:
+    """How many changes a tick records after these items were written."""
     before = await recording.feed()
     await upsert(recording.place, *items)
     await recording.recorder.run_once()
     return (await recording.feed()).committed - before.committed
 
 
-async def test_what_was_told_of_any_shard_is_not_told_again_with_the_view_of_an_index(
+async def test_changes_of_any_shard_are_not_repeated_with_a_lost_point_in_time(
     recording: Recording, several_shards: str
 ) -> None:
     await recording.recorder.run_once()
-    assert await told(recording, *map(simple_item, range(31, 61))) == 30
+    assert await recorded_changes(recording, *map(simple_item, range(31, 61))) == 30
     recording.place.client.delete_pit(body={"pit_id": [*recording.engine.open]})  # as an engine that is started again
-    assert await told(recording, simple_item(1, 2), simple_item(61)) == 2
-    assert await told(recording) == 0
+    assert await recorded_changes(recording, simple_item(1, 2), simple_item(61)) == 2
+    assert await recorded_changes(recording) == 0
 
 
 async def test_a_feed_that_the_version_before_recorded_goes_on(recording: Recording, several_shards: str) -> None:
     await recording.recorder.run_once()
-    assert await told(recording, *map(simple_item, range(31, 61))) == 30
+    assert await recorded_changes(recording, *map(simple_item, range(31, 61))) == 30
     state = orjson.loads((await recording.feed()).state or "")
     for view in state.values():
         del view["positions"]
@@ -232,8 +232,8 @@ async def test_a_feed_that_the_version_before_recorded_goes_on(recording: Record
     recording.recorder = recording.rival
     async with recording.store.transaction() as connection:
         await connection.execute(update(feed_rows).values(owner=None, leased_until=None))
-    assert await told(recording, simple_item(1, 2), simple_item(61)) == 2
-    assert await told(recording) == 0
+    assert await recorded_changes(recording, simple_item(1, 2), simple_item(61)) == 2
+    assert await recorded_changes(recording) == 0
 
 
 async def test_nothing_is_recorded_from_where_a_shard_was_away(recording: Recording, several_shards: str) -> None:
@@ -249,10 +249,10 @@ async def test_nothing_is_recorded_from_where_a_shard_was_away(recording: Record
         return Fault("answer", status, orjson.dumps(answer))
 
     recording.wire.rule = without_a_shard
-    assert await told(recording, *map(simple_item, range(31, 61))) == 0
+    assert await recorded_changes(recording, *map(simple_item, range(31, 61))) == 0
     assert await unchanged(recording, before)
     recording.wire.rule = pass_all
-    assert await told(recording) == 30
+    assert await recorded_changes(recording) == 30
 
 
 async def test_the_view_of_a_quiet_platform_stays_open_while_another_one_changes(recording: Recording) -> None:

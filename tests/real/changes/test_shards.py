@@ -32,8 +32,8 @@ def numbers(feed_settings: Settings, place: Place) -> dict[int, list[int]]:
     return numbers
 
 
-async def told(reader: Reader, *changes: tuple[int, str]) -> None:
-    """The reader is told these changes and no others, soon."""
+async def reports(reader: Reader, *changes: tuple[int, str]) -> None:
+    """The reader gets these changes and no others, soon."""
     async with asyncio.timeout(SOON):
         assert sorted((change["id"], change["change"]) for change in await reader.until(len(changes))) == [*changes]
 
@@ -43,35 +43,35 @@ async def put(app: RunningApp, *items: Json) -> None:
     assert answer.json()["written"] == len(items), answer.text
 
 
-async def test_changes_in_every_shard_are_told_once(feed_settings: Settings, numbers: dict[int, list[int]]) -> None:
+async def test_changes_in_every_shard_are_reported_once(feed_settings: Settings, numbers: dict[int, list[int]]) -> None:
     async with running(feed_settings) as app:
         reader = await Reader(app.client).begin()
         for shard in range(SHARDS):
             new = numbers[shard][2]
             await put(app, simple_item(new))
-            await told(reader, (new, "listed"))
+            await reports(reader, (new, "listed"))
         assert await reader.read(wait=1) == []
         for shard in range(SHARDS):
             new = numbers[shard][2]
             await put(app, simple_item(new, 5))
-            await told(reader, (new, "changed"))
+            await reports(reader, (new, "changed"))
             await app.client.request("DELETE", "/v1/catalogue/730/items", json={"ids": [new]})
-            await told(reader, (new, "gone"))
+            await reports(reader, (new, "gone"))
         for shard in {*range(SHARDS)} - {EMPTY}:
             sold = numbers[shard][0]
             order = await Shop(app).placed(sold)
-            await told(reader, (sold, "gone"))
+            await reports(reader, (sold, "gone"))
             await Shop(app).move(order["id"], "created", "cancelled")
-            await told(reader, (sold, "listed"))
+            await reports(reader, (sold, "listed"))
         assert await reader.read(wait=1) == []
         await reader.agrees()
         last = numbers[EMPTY][3]
         await put(app, simple_item(last))
     async with running(feed_settings) as app:
         reader.client = app.client
-        await told(reader, (last, "listed"))
+        await reports(reader, (last, "listed"))
         several = sorted(numbers[shard][4] for shard in range(SHARDS))
         await put(app, *map(simple_item, several))
-        await told(reader, *((number, "listed") for number in several))
+        await reports(reader, *((number, "listed") for number in several))
         assert await reader.read(wait=1) == []
         await reader.agrees()

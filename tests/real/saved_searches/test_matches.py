@@ -186,7 +186,7 @@ async def test_a_change_that_fails_keeps_no_other_from_its_matches(
     ]
 
 
-async def test_searches_that_cannot_be_preselected_are_matched_by_the_engine_alone(
+async def test_searches_that_cannot_be_prefiltered_are_matched_by_the_engine_alone(
     app: RunningApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(prefilter: Prefilter, before: Batch, after: Batch) -> int:
