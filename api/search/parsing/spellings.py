@@ -128,11 +128,7 @@ class Spellings:
     def _value_after_fillers(self, at: int) -> int:
         """The wear, quality or phase, or what is attached, behind fillers (`no nice stickers`); `at` if none is."""
         end = at
-        while (
-            end < len(self._words)
-            and (after := self._after_filler(end)) > end
-            and not PART_END.match(self._gaps[after])
-        ):
+        while end < len(self._words) and (after := self._after_filler(end)) > end and not self._ends_part(after - 1):
             end = after
         if not at < end < len(self._words):
             return at
