@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 
 from api.search.parsing.spellings import (
+    EITHER,
     JOINING,
     NEGATING,
     ONE_VALUE,
@@ -34,7 +35,6 @@ _THINGS = frozenset(("weapon", "type"))
 _ONE_OF = ONE_VALUE | {"weapon"}  # `glock and usp`: an item is one of them
 _PART_START = re.compile(r"\s*[,;(]\s*")
 _COMMA = re.compile(r"\s*[,、，]\s*")
-_EITHER = re.compile(r"\s*/\s*")
 _PLUS = re.compile(r"\s*\+\s*")
 
 
@@ -121,6 +121,7 @@ class _Reader(Spellings):
             pass  # the second half of `除了 … 以外`, or the same again: `暗金没必要，不要`
         elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._at == self._order_until > 0:
             self._reading.sorts.pop()  # `高い順じゃなくて`, `high float: no`
+            self._order_until = 0
         elif (
             entry.role is Role.EXCLUSION_AFTER
             and self._after_quantity
@@ -288,6 +289,8 @@ class _Reader(Spellings):
             terms.pop()
             self._exclude_term(terms.pop())
         while len(terms) > 1 and terms[-1].fields == last.fields and last.fields & ONE_VALUE:
+            if terms[-1].alternatives:
+                break  # a list of its own: `p2 or p4, p1 and p3 no thanks`
             self._exclude_term(terms.pop())  # `BS WW 제외`, of which an item has only one
 
     def _exclude_term(self, term: Term) -> Term:
@@ -309,7 +312,7 @@ class _Reader(Spellings):
         if at >= len(self._words):
             return None
         start, of_same_field = at, False
-        if not _EITHER.fullmatch(self._gaps[at]):
+        if not EITHER.fullmatch(self._gaps[at]):
             length, entry = self._spelling_at(at)
             if entry is None or entry.meanings or entry.role not in JOINING:
                 return None
@@ -366,7 +369,7 @@ class _Reader(Spellings):
         """Reads the spelling there as a term, or as an alternative to the last one."""
         end = self._at + length
         gap = self._gaps[self._at]
-        if self._reading.terms and _EITHER.fullmatch(gap) and self._is_either(self._at):
+        if self._reading.terms and EITHER.fullmatch(gap) and self._is_either(self._at):
             return
         if self._reading.terms and _COMMA.fullmatch(gap) and self._is_either(self._at, fields=frozenset()):
             return

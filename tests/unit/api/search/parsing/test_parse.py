@@ -1,6 +1,7 @@
 """What a buyer typed becomes words with their joins, the vocabulary's meanings, amounts, or marks alone."""
 
 from decimal import Decimal
+from itertools import product
 from typing import Any
 
 import pytest
@@ -154,6 +155,12 @@ def test_what_has_a_digit_is_never_mistyped(text: str) -> None:
 def test_any_text_is_parsed_within_the_engines_limit_of_clauses(text: str) -> None:
     # OpenSearch refuses a query of more than 1,024 clauses (indices.query.bool.max_clause_count)
     assert len(list(leaves(text_clauses(parse_query(text, [CS2, BARE, CS2]))))) < 1000
+
+
+def test_words_that_say_how_others_are_meant_are_read_in_any_order() -> None:
+    words = ("cheapest", "no,", "not wanted", "or", "with", "knife", "st", "redline", "under 5")
+    for text in map(" ".join, product(words, repeat=4)):
+        reading(text, CS2)
 
 
 @pytest.mark.parametrize("text", ["ak ft ww/bs", "ak ft/ww bs", "ak ft ww bs", "ak ft/ww/bs"])

@@ -104,6 +104,8 @@ def test_a_mark_before_a_word_of_talk_begins_a_command() -> None:
         ("Sticker | No Pats", ["Sticker", "No", "Pats"], []),
         ("Two Is Not Enough", ["Two", "Is", "Not", "Enough"], []),
         ("no paint karambit", ["no paint", "karambit"], []),
+        ("no doppler/gamma doppler karambit", ["karambit"], ["doppler", "gamma doppler"]),
+        ("gut p2 or p4, p1 and p3 no thanks", ["gut", "p2|p4"], ["p1", "p3"]),
     ],
 )
 def test_what_is_not_wanted_is_parted_from_what_is(text: str, terms: list[str], not_wanted: list[str]) -> None:
@@ -143,6 +145,8 @@ def test_what_is_not_wanted_is_not_wanted_in_english_either(text: str, names: li
         ("ak not st or cheapest fn", ["ak", "fn"]),
         ("redline ww fn bs", ["redline", "ww|fn|bs"]),
         ("redline ft/mw", ["redline", "ft|mw"]),
+        ("karambit doppler/gamma", ["karambit", "doppler|gamma"]),
+        ("ak/47 redline", ["ak 47", "redline"]),  # no two names
         ("ak + awp asiimov", ["ak|awp", "asiimov"]),
         ("ak+awp + m4a1-s asiimov", ["ak|awp|m4a1 s", "asiimov"]),
         ("ak redline + crown foil", ["ak", "redline", "crown", "foil"]),
@@ -373,6 +377,7 @@ def test_what_goes_on_with_an_exclusion_is_not_wanted(text: str, not_wanted: lis
 def test_an_order_that_is_not_wanted_is_none() -> None:
     assert parsed("AK 高い順じゃなくて").sort == ""
     assert parsed("AK 高い順じゃなくて安い順").sort == "price_asc"
+    assert (parsed("cheapest no, knife no").sort, excluded("cheapest no, knife no")) == ("", ["knife"])
 
 
 @pytest.mark.parametrize(
