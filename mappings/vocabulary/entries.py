@@ -31,6 +31,9 @@ def values_of(meanings: Iterable[Meaning], field_name: str) -> set[str]:
     return {value for name, values in filters if name == field_name for value in values}
 
 
+MIN_FREE = 4  # letters of a word of another script that may be typed as two
+
+
 class Role(StrEnum):
     """What a spelling does in a text: it means something (`value`), or says how the words beside it are meant.
 
@@ -154,7 +157,7 @@ def _entry_of(uses: Sequence[tuple[Sequence[str], Use]]) -> Entry:
         meaning = use.value or use.meaning
         return Entry(
             () if meaning is None else (meaning,),
-            len(words),
+            _typed_as(words),
             () if len(words) == 1 else (_split(words),),
             use.role,
             (use.sort,) if use.sort else (),
@@ -166,12 +169,18 @@ def _entry_of(uses: Sequence[tuple[Sequence[str], Use]]) -> Entry:
     meanings += [use.meaning for use in gathered if use.meaning is not None]
     return Entry(
         tuple(dict.fromkeys(meanings)),
-        max(map(len, splits)),
+        max(_typed_as(words) for words, _ in uses),
         tuple([words for words in splits if len(words) > 1]),
         _role_of([use.role for use in gathered if use.role is not Role.VALUE]),
         tuple(dict.fromkeys(use.sort for use in gathered if use.sort)),
         tuple(dict.fromkeys(use.excludes for use in gathered if use.excludes is not None)),
     )
+
+
+def _typed_as(words: Sequence[str]) -> int:
+    """The most words that a spelling may be typed as: one more in other scripts, where blanks are set more freely."""
+    is_free = len(words) == 1 and len(words[0]) >= MIN_FREE and not words[0].isascii()
+    return len(words) + is_free
 
 
 def _split(words: Sequence[str]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ MAX_FEW = 5  # as many things as an item carries
 _NUMBER = re.compile(r"\d{1,3}")
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
 _MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
+EITHER = re.compile(r"\s*/\s*")
 PART_END = re.compile(r"\s*[,.;!|)、，。]")
 NEGATING = (Role.EXCLUSION, Role.EXCLUSION_AFTER, Role.NEITHER)
 JOINING = (Role.ALTERNATIVE, Role.CONJUNCTION, Role.NEITHER)
@@ -99,10 +100,29 @@ class Spellings:
         """The vocabulary's longest spelling that begins there, looked up once."""
         if at not in self._spellings:
             length, entry = self._vocabulary.spelling_at(self._letters, at)
-            if length > 1 and entry is not None and entry.meanings and self._says_it_is_attached(at + length - 1):
-                length, entry = self._vocabulary.spelling_at(self._letters[: at + length - 1], at)
+            if length > 1 and entry is not None and entry.meanings and (end := self._end_within(at, at + length)):
+                length, entry = self._vocabulary.spelling_at(self._letters[:end], at)
             self._spellings[at] = length, entry
         return self._spellings[at]
+
+    def _end_within(self, at: int, end: int) -> int:
+        """Where what is said of an item ends inside the letters of a spelling; 0: it is the spelling.
+
+        So it is before the slash of two alternatives (`no doppler/gamma`), and before a `with` that stickers follow.
+        """
+        if self._says_it_is_attached(end - 1):
+            return end - 1
+        halves = [
+            (self._letters[at:place], self._letters[place:end])
+            for place in range(at + 1, end)
+            if EITHER.fullmatch(self._gaps[place])
+        ]
+        return next((at + len(first) for first, rest in halves if self._is_said(first) and self._is_said(rest)), 0)
+
+    def _is_said(self, letters: list[str]) -> bool:
+        """Whether the words say something of an item for themselves, or are of the names of finishes."""
+        entry = self._vocabulary.entries.get("".join(letters))
+        return bool(entry and entry.meanings) or self._vocabulary.words_of_finishes.issuperset(letters)
 
     def _says_it_is_attached(self, at: int) -> bool:
         """Whether the word there is a `with` before stickers, not the end of a name (`юсп с наклейками`)."""

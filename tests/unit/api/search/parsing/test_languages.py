@@ -53,6 +53,8 @@ def meant(text: str) -> list[str]:
         ("데저트 이글", ["Desert Eagle"]),
         ("칼모름", ["칼모름"]),  # Korean parts words by blanks
         ("나비칼페이드", ["Butterfly Knife", "fade"]),  # but not everybody types them
+        ("코발트 스컬", ["cobalt skulls"]),  # or set one more
+        ("나이 프", ["나이", "프"]),
         ("필요없는", ["필요없는"]),
         ("ak모름칼", ["AK-47", "모름칼"]),
         ("에케레드라인으로만", ["AK-47", "redline"]),
