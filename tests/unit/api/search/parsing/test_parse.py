@@ -158,7 +158,7 @@ def test_any_text_is_parsed_within_the_engines_limit_of_clauses(text: str) -> No
 
 
 def test_words_that_say_how_others_are_meant_are_read_in_any_order() -> None:
-    words = ("cheapest", "no,", "not wanted", "or", "with", "knife", "st", "redline", "under 5")
+    words = ("cheapest", "no,", "not wanted", "or", "knife", "st", "under 5")
     for text in map(" ".join, product(words, repeat=4)):
         reading(text, CS2)
 
