@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from mappings.collector import collector_paused
 from mappings.vocabulary.amounts import AmountWords
@@ -36,6 +37,8 @@ KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,."
 # tables that are made from the entries
 _OF_ENTRIES = ("longest", "_reach", "_stems", "_segments", "_inflections", "joined_exclusions", "misspellings")
 
+Letters = Annotated[frozenset[str], BeforeValidator(spelt)]  # of spellings
+
 
 class Vocabulary(BaseModel):
     """What buyers of one platform write: a field's values with their spellings, words for words, and terms.
@@ -45,13 +48,14 @@ class Vocabulary(BaseModel):
     fields whose words narrow a text that has other words too, `attached` types whose things are put on other items,
     `opens` types with those that their things open and are said with, `fillers` words that say nothing of an item.
     `sorts` is {sort: spellings}, what asks for an order. `exclusions`, `alternatives` and `conjunctions` say how the
-    words beside them are meant, `grammar` may stand between; in one of `names` no word does. Behind `carriers` (`with`)
-    comes what is on an item, before `attached_after` it stands, `has_attached` says that something is. `selling` and
-    `buying` say so in a trade post; `payments` are wanted for one there. `without_float` are types whose items have no
-    float. `endings` may follow a spelling, `linking` words stand inside of names or not (`de`). `finish_names` stay
-    together. `keyboard` are the letters on the keys of a layout in the order of KEYS, `look_alikes` letters that look
-    alike, `sounds` and `syllables` what those of other scripts stand for, `homophones` {syllable: characters typed so}.
-    `amounts` is {word: spellings} beside an amount, `ranges` those of two, `numerals` are {value: spellings}.
+    words beside them are meant, `grammar` may stand between, `modifiers` (`the nice`) right behind an exclusion; in one
+    of `names` no word does. Behind `carriers` (`with`) comes what is on an item, before `attached_after` it stands,
+    `has_attached` says that something is. `selling` and `buying` say so in a trade post; `payments` are wanted for one
+    there. `without_float` are types whose items have no float. `endings` may follow a spelling, `linking` words stand
+    inside of names or not (`de`). `finish_names` stay together. `keyboard` are the letters on the keys of a layout in
+    the order of KEYS, `look_alikes` letters that look alike, `sounds` and `syllables` what those of other scripts stand
+    for, `homophones` {syllable: characters typed so}. `amounts` is {word: spellings} beside an amount, `ranges` those
+    of two, `numerals` are {value: spellings}.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -69,7 +73,8 @@ class Vocabulary(BaseModel):
     exclusions: tuple[str, ...] = ()
     exclusions_after: tuple[str, ...] = ()
     exclusion_endings: tuple[str, ...] = ()
-    grammar: tuple[str, ...] = ()
+    grammar: Letters = frozenset()
+    modifiers: Letters = frozenset()
     alternatives: tuple[str, ...] = ()
     conjunctions: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
@@ -304,11 +309,6 @@ class Vocabulary(BaseModel):
     def ignored(self) -> frozenset[str]:
         """The letters of what says nothing of an item."""
         return spelt(self.fillers) | self.trade.marks
-
-    @cached_property
-    def grammatical(self) -> frozenset[str]:
-        """The letters of what may stand between a word of exclusion and what is not wanted (`not a`)."""
-        return spelt(self.grammar)
 
     @cached_property
     def trade(self) -> TradeLetters:

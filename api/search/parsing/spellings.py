@@ -134,16 +134,26 @@ class Spellings:
         _, next_entry = self._vocabulary.spelling_at(self._letters, next_at)
         return next_entry is not None and self._vocabulary.is_attached(next_entry.meanings)
 
-    def _after_exclusions(self, at: int) -> int:
-        """The next word that is neither of exclusion nor of grammar: `not a`, `but not the`."""
+    def _after_exclusions(self, at: int, *, modified: bool = True) -> int:
+        """The next word that is neither of exclusion nor of grammar: `not a`, `but not the`.
+
+        Nor is it right behind an exclusion what is said of the thing (`no nice knife`), with `modified` from there on;
+        of `not so nice` the thing is wanted.
+        """
         while at < len(self._words):
             length, entry = self._spelling_at(at)
             is_exclusion = entry is not None and entry.role is Role.EXCLUSION
-            is_passed = is_exclusion or (self._letters[at] in self._vocabulary.grammatical and not self._ends_part(at))
-            if _says_something(entry) or not is_passed:
+            modified = is_exclusion or (modified and self._is_modifier(at, length))
+            is_passed = modified or self._letters[at] in self._vocabulary.grammar
+            if _says_something(entry) or not (is_exclusion or (is_passed and not self._ends_part(at))):
                 break
             at += length
         return self._value_after_fillers(at)
+
+    def _is_modifier(self, at: int, length: int) -> bool:
+        """Whether the word there is said of the thing behind it, and no part of a name (`cool mint`)."""
+        is_one = self._letters[at] in self._vocabulary.modifiers
+        return is_one and self._vocabulary.phrases.length_at(self._letters, at) <= length
 
     def _value_after_fillers(self, at: int) -> int:
         """The wear, quality or phase, or what is attached, behind fillers (`no nice stickers`); `at` if none is."""
@@ -168,7 +178,7 @@ class Spellings:
 
     def _is_grammar(self, term: Term) -> bool:
         """Whether it may stand between what is not wanted and a word of exclusion behind it: `bs는 제외`."""
-        return term.is_mere and letters_of([term.typed]) in self._vocabulary.grammatical
+        return term.is_mere and letters_of([term.typed]) in self._vocabulary.grammar
 
     def _is_negation(self, at: int, role: Role) -> bool:
         """Whether the word there says that others are not wanted; `or not` and half of a `ni … ni` do not."""

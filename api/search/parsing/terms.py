@@ -317,7 +317,7 @@ class _Reader(Spellings):
             if entry is None or entry.meanings or entry.role not in JOINING:
                 return None
             start, of_same_field = at + length, entry.role is Role.CONJUNCTION
-        after = self._after_exclusions(start)
+        after = self._after_exclusions(start, modified=False)
         of_same_field = of_same_field and after == start
         return None if after == len(self._words) or self._is_order(after) else (after, of_same_field)
 
