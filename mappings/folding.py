@@ -16,7 +16,6 @@ BLANKS = "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009
 CONTROLS = "".join(chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)))
 
 _BLANKS = re.compile(f"[{re.escape(' ' + BLANKS + CONTROLS)}]+")
-_ASCII = {letter: ascii_text for ascii_text, letters in ASCII_FOLDING.items() for letter in letters}
 
 
 @lru_cache(maxsize=1024)  # few filter values are most of all
@@ -31,7 +30,7 @@ def _folded(letter: str) -> str:
         return ""
     # one letter may become two, a letter and an accent
     bare = "".join(part for part in (letter, *letter.lower()) if part not in MARKS)
-    return next((_ASCII[part] for part in bare if part in _ASCII), bare[1:])
+    return next((ASCII_FOLDING[part] for part in bare if part in ASCII_FOLDING), bare[1:])
 
 
 def mark_mappings() -> list[str]:
