@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import AliasChoices, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from node.errors import NodeError
@@ -29,12 +29,6 @@ class NodeSettings(BaseSettings):
     )
     user: str = Field("nobody", description="Account that runs the server when we are root.")
     repository: str | None = Field(None, description="Address of a mirror to fetch from instead of the usual one.")
-    java_home: Path | None = Field(
-        None,
-        # Names are compared without regard to case: the second one is JAVA_HOME too.
-        validation_alias=AliasChoices("GEAR_NODE_JAVA_HOME", "java_home"),
-        description="A Java runtime of 21 or newer to use instead of the packaged one.",
-    )
     timeout: float = Field(180, gt=0, description="Seconds that a start may take, downloads not counted.")
 
     @field_validator("heap")
@@ -48,7 +42,7 @@ class NodeSettings(BaseSettings):
             raise ValueError(msg)
         return value.lower()
 
-    @field_validator("dir", "cache", "java_home")
+    @field_validator("dir", "cache")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return None if value is None else value.expanduser().absolute()

@@ -68,7 +68,7 @@ def start(settings: NodeSettings, say: Callable[[str], None]) -> Started:
         preflight.check_disk(folders.home, free_disk(folders.home))
         with _locked(folders.cache_lock, folders.cache, None, say):
             server = ensure_server(folders, settings.repository, say)
-            runtime = find_runtime(settings.java_home, folders, say)
+            runtime = find_runtime(folders, say)
         return Started(record=_launch(settings, folders, server, runtime, say), folders=folders, already=False)
 
 

@@ -169,7 +169,7 @@ def secured_server(folders: Folders) -> tuple[Path, JavaRuntime]:
     with FileLock(folders.cache_lock):
         settings = read_settings()
         plain = ensure_server(folders, settings.repository, print)
-        runtime = find_runtime(settings.java_home, folders, print)
+        runtime = find_runtime(folders, print)
         secured = plain.with_name(f"{plain.name}-secured-{PLUGIN.sha256[:12]}")
         if not secured.exists():
             downloads = folders.cache / "security"

@@ -92,9 +92,8 @@ def _classpath(cache: Path) -> str:
 @contextlib.contextmanager
 def running_kafka() -> Iterator[Kafka]:
     """A broker with an empty log, which ends with the context."""
-    settings = read_settings()
-    folders = folders_of(settings)
-    java = find_runtime(settings.java_home, folders, lambda _: None).java
+    folders = folders_of(read_settings())
+    java = find_runtime(folders, lambda _: None).java
     address, controller = (f"127.0.0.1:{free_port()}" for _ in range(2))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -11,7 +11,7 @@ from node.settings import heap_bytes, read_settings
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # no .env of this checkout
-    for name in ("GEAR_NODE_PORT", "GEAR_NODE_DIR", "GEAR_NODE_HEAP", "GEAR_NODE_JVM", "JAVA_HOME"):
+    for name in ("GEAR_NODE_PORT", "GEAR_NODE_DIR", "GEAR_NODE_HEAP", "GEAR_NODE_JVM"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -31,22 +31,13 @@ def test_an_option_beats_the_environment_and_that_beats_the_file(monkeypatch: py
 
 def test_an_empty_variable_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEAR_NODE_DIR", "")
-    monkeypatch.setenv("JAVA_HOME", "")
     assert read_settings().dir is None
-    assert read_settings().java_home is None
 
 
 def test_folders_are_meant_from_where_the_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_settings(dir=Path("here")).dir == tmp_path / "here"
     monkeypatch.setenv("HOME", str(tmp_path))
     assert read_settings(dir=Path("~/there")).dir == tmp_path / "there"
-
-
-def test_java_home_is_read_under_its_usual_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert read_settings().java_home == tmp_path
-    monkeypatch.setenv("GEAR_NODE_JAVA_HOME", str(tmp_path / "own"))
-    assert read_settings().java_home == tmp_path / "own"
 
 
 @pytest.mark.parametrize(
