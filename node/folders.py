@@ -7,7 +7,6 @@ nodes.
 
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 from node.errors import NodeError
@@ -20,68 +19,23 @@ LOCK = "gear-node.lock"
 """The lock's name. It is the first file made in a folder, and by it we know the folder as ours."""
 
 
-@dataclass(frozen=True)
 class Folders:
     """All folders and files of one node; `account` is who must be able to read them, None for ourselves."""
 
-    home: Path
-    cache: Path
-    account: Account | None
-
-    @property
-    def data(self) -> Path:
-        """The server's indices."""
-        return self.home / "data"
-
-    @property
-    def logs(self) -> Path:
-        """The server's log files."""
-        return self.home / "logs"
-
-    @property
-    def log(self) -> Path:
-        """The server's current log."""
-        return self.logs / "node.log"
-
-    @property
-    def snapshots(self) -> Path:
-        """Where the server may make repositories of snapshots."""
-        return self.home / "snapshots"
-
-    @property
-    def config(self) -> Path:
-        """The server's configuration, written anew at every start."""
-        return self.home / "config"
-
-    @property
-    def temporary(self) -> Path:
-        """Java's folder for temporary files."""
-        return self.home / "tmp"
-
-    @property
-    def of_server(self) -> tuple[Path, ...]:
-        """All that the server itself reads and writes."""
-        return self.data, self.logs, self.snapshots, self.config, self.temporary
-
-    @property
-    def console(self) -> Path:
-        """What the Java process itself printed since its start."""
-        return self.home / "console.log"
-
-    @property
-    def record(self) -> Path:
-        """The pid file: which process runs this node."""
-        return self.home / "node.json"
-
-    @property
-    def lock(self) -> Path:
-        """Held by every command that changes the node."""
-        return self.home / LOCK
-
-    @property
-    def cache_lock(self) -> Path:
-        """Held while files are fetched and unpacked."""
-        return self.cache / LOCK
+    def __init__(self, *, home: Path, cache: Path, account: Account | None) -> None:
+        self.home, self.cache, self.account = home, cache, account
+        self.data = home / "data"
+        self.logs = home / "logs"
+        self.log = self.logs / "node.log"  # the current one
+        self.snapshots = home / "snapshots"  # where the server may make repositories of snapshots
+        self.config = home / "config"  # written anew at every start
+        self.temporary = home / "tmp"  # Java's
+        # all that the server itself reads and writes
+        self.of_server = (self.data, self.logs, self.snapshots, self.config, self.temporary)
+        self.console = home / "console.log"  # what the Java process itself printed since its start
+        self.record = home / "node.json"  # the pid file: which process runs this node
+        self.lock = home / LOCK  # held by every command that changes the node
+        self.cache_lock = cache / LOCK  # held while files are fetched and unpacked
 
 
 def find_folders(settings: NodeSettings, account: Account | None) -> Folders:

@@ -70,9 +70,8 @@ def test_roots_node_lives_where_others_can_read_and_a_users_below_his_folders(
     assert find_folders(settings, SOMEBODY).cache == ROOT_HOME / "cache"
     assert find_folders(settings, None).home.is_relative_to(tmp_path)
     assert find_folders(settings, None).cache.is_relative_to(tmp_path)
-    assert find_folders(read_settings(dir=tmp_path / "own", cache=tmp_path / "c"), SOMEBODY) == Folders(
-        home=tmp_path / "own", cache=tmp_path / "c", account=SOMEBODY
-    )
+    own = find_folders(read_settings(dir=tmp_path / "own", cache=tmp_path / "c"), SOMEBODY)
+    assert (own.home, own.cache, own.account) == (tmp_path / "own", tmp_path / "c", SOMEBODY)
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
