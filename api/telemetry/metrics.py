@@ -44,30 +44,36 @@ class LabelledCounter:
         self._child_of(value).inc(amount)
 
 
+def _gauge(registry: CollectorRegistry, name: str, text: str, label: str) -> Callable[[str, int], None]:
+    """Sets a gauge by a label, of which all workers' are one sum."""
+    child_of = cache(Gauge(name, text, (label,), registry=registry, multiprocess_mode="livesum").labels)
+    return lambda value, number: child_of(value).set(number)
+
+
 def _histogram(
-    registry: CollectorRegistry, name: str, text: str, *labels: str, buckets: tuple[float, ...]
-) -> Callable[..., Histogram]:
-    """A histogram by its labels."""
-    return cache(Histogram(name, text, labels, registry=registry, buckets=buckets).labels)
+    registry: CollectorRegistry, name: str, text: str, label: str, buckets: tuple[float, ...]
+) -> Callable[[str, float], None]:
+    """Observes seconds by a label."""
+    child_of = cache(Histogram(name, text, (label,), registry=registry, buckets=buckets).labels)
+    return lambda value, seconds: child_of(value).observe(seconds)
 
 
 class RequestMetrics:
     """Requests: what became of them, how long they took, and how long they waited for their budget."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        live: dict[str, Any] = {"registry": registry, "multiprocess_mode": "livesum"}
         requests = Counter("gear_http_requests", "Requests answered", ("method", "route", "code"), registry=registry)
         text, labels = "Seconds from a request's head to the end of its response", ("method", "route")
         duration = Histogram("gear_http_request_duration_seconds", text, labels, registry=registry, buckets=BUCKETS)
-        in_flight = Gauge("gear_requests_in_flight", "Requests at work", ("budget",), **live)
-        limit = Gauge("gear_concurrency_limit", "How many requests may be at work", ("budget",), **live)
+        self.set_in_flight = _gauge(registry, "gear_requests_in_flight", "Requests at work", "budget")
+        limit = "How many requests may be at work"
+        self.set_limit = _gauge(registry, "gear_concurrency_limit", limit, "budget")
         queue = "Seconds that requests waited for their budget"
-        self._queue_of = _histogram(registry, "gear_queue_seconds", queue, "budget", buckets=WAIT_BUCKETS)
+        self.count_wait = _histogram(registry, "gear_queue_seconds", queue, "budget", WAIT_BUCKETS)
         shed = "Requests refused with 503 `overloaded`"
         self.count_shed = LabelledCounter(registry, "gear_requests_shed", shed, "budget", BUDGETS)
         self._requests_of = cache(requests.labels)
         self._duration_of = cache(partial(_with_failures, requests, duration))
-        self._in_flight_of, self._limit_of = cache(in_flight.labels), cache(limit.labels)
 
     def count_response(self, method: str, route: str | None, status: int, seconds: float) -> None:
         """Counts a request. Those without a route for their path and method share one label, so that no client can
@@ -77,18 +83,6 @@ class RequestMetrics:
             method, route = NO_ROUTE, NO_ROUTE
         self._duration_of(method, route).observe(seconds)
         self._requests_of(method, route, status).inc()
-
-    def set_in_flight(self, budget: str, requests: int) -> None:
-        """Reports how many requests of a budget are at work."""
-        self._in_flight_of(budget).set(requests)
-
-    def set_limit(self, budget: str, limit: int) -> None:
-        """Reports how many requests of a budget may be at work."""
-        self._limit_of(budget).set(limit)
-
-    def count_wait(self, budget: str, seconds: float) -> None:
-        """Counts a request that waited for its budget."""
-        self._queue_of(budget).observe(seconds)
 
 
 def _with_failures(requests: Counter, duration: Histogram, method: str, route: str) -> Histogram:
@@ -133,14 +127,12 @@ class EngineMetrics:
     """Requests to the engine: the engine's own time, and the wait for a connection."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        duration = (
-            "Seconds from a request's sending to the engine's complete response, by outcome: ok, error, unanswered"
-        )
+        text = "Seconds from a request's sending to the engine's complete response, by outcome: ok, error, unanswered"
+        labels = ("operation", "outcome")
+        duration = Histogram("gear_engine_request_duration_seconds", text, labels, registry=registry, buckets=BUCKETS)
         wait = "Seconds that requests to the engine waited for a connection, by pool: search, order, feed"
-        self._duration_of = _histogram(
-            registry, "gear_engine_request_duration_seconds", duration, "operation", "outcome", buckets=BUCKETS
-        )
-        self._wait_of = _histogram(registry, "gear_engine_pool_wait_seconds", wait, "pool", buckets=WAIT_BUCKETS)
+        self._duration_of = cache(duration.labels)
+        self.count_wait = _histogram(registry, "gear_engine_pool_wait_seconds", wait, "pool", WAIT_BUCKETS)
         text = "Nodes of the engine that get no requests because they did not answer"
         ejected = Gauge("gear_engine_nodes_ejected", text, registry=registry, multiprocess_mode="livemax")
         self.set_ejected_nodes = ejected.set
@@ -149,10 +141,6 @@ class EngineMetrics:
         """Counts a request and the engine's time for it."""
         self._duration_of(operation, outcome).observe(seconds)
 
-    def count_wait(self, pool: str, seconds: float) -> None:
-        """Counts the wait of a request for a connection."""
-        self._wait_of(pool).observe(seconds)
-
 
 class StoreMetrics:
     """Transactions of the order store, and the wait for a connection."""
@@ -160,15 +148,15 @@ class StoreMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         duration = "Seconds from a transaction's begin to its end, by kind: read, write"
         wait = "Seconds that transactions waited for a connection and, on SQLite, for their turn to write"
-        self._duration_of = _histogram(
-            registry, "gear_store_transaction_duration_seconds", duration, "kind", buckets=BUCKETS
+        self._count_duration = _histogram(
+            registry, "gear_store_transaction_duration_seconds", duration, "kind", BUCKETS
         )
-        self._wait_of = _histogram(registry, "gear_store_pool_wait_seconds", wait, "kind", buckets=WAIT_BUCKETS)
+        self._count_wait = _histogram(registry, "gear_store_pool_wait_seconds", wait, "kind", WAIT_BUCKETS)
 
     def count_transaction(self, kind: str, waited: float, seconds: float) -> None:
         """Counts a transaction, however it ended."""
-        self._wait_of(kind).observe(waited)
-        self._duration_of(kind).observe(seconds)
+        self._count_wait(kind, waited)
+        self._count_duration(kind, seconds)
 
 
 class OrderMetrics:
