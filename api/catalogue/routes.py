@@ -10,13 +10,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from api.auth import CatalogueToken
 from api.catalogue.body import JSON, NDJSON, body_sent
-from api.catalogue.schemas import (
-    CATALOGUE_ANSWER,
-    DELETE_BODIES,
-    UPSERT_BODY,
-    CatalogueAnswer,
-    DeleteBody,
-)
+from api.catalogue.schemas import UPSERT_BODY, CatalogueAnswer, DeleteBody
 from api.catalogue.service import Write, WriteAudit, read_deletes, read_puts
 from api.catalogue.writers import CatalogueWriters
 from api.http.dependencies import only_query, service
@@ -44,9 +38,7 @@ class CatalogueServices:
 AppServices = Annotated[CatalogueServices, Depends(service(CatalogueServices))]
 
 PATH: Final = "/v1/catalogue/{platform}/items"
-RESPONSES: Final = answers(
-    CatalogueAnswer, CATALOGUE_ANSWER, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", "search_unavailable"
-)
+RESPONSES: Final = answers(CatalogueAnswer, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", "search_unavailable")
 
 
 async def platform_of(
@@ -88,7 +80,7 @@ async def put_items(
     PATH,
     summary="Delete items",
     responses=RESPONSES,
-    openapi_extra=request_body(DeleteBody, DELETE_BODIES),
+    openapi_extra=request_body(DeleteBody),
     response_class=Response,
 )
 async def delete_items(

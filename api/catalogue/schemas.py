@@ -1,4 +1,4 @@
-"""The bodies of writes to the catalogue, their answer, and examples."""
+"""The bodies of writes to the catalogue, and their answer."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -37,16 +37,6 @@ class CatalogueAnswer(Strict):
     refused: list[RefusedEntry]
 
 
-_ITEM: Final = {
-    "id": 40000012345,
-    "name": "AK-47 | Redline (Field-Tested)",
-    "price": 21.4,
-    "details": {"type": "Rifle", "weapon": "AK-47", "exterior": "Field-Tested"},
-    "paint": {"float": 0.18234567, "seed": 661},
-    "changedAt": "2026-11-20T10:15:00.123Z",
-}
-_OTHER: Final = {"id": 40000012346, "name": "AWP | Asiimov (Field-Tested)", "price": 98.5}
-
 UPSERT_BODY: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
@@ -56,30 +46,11 @@ UPSERT_BODY: Final[dict[str, Any]] = {
             "required. `Content-Encoding` may be gzip or zstd; at most 8 MiB, as sent and unpacked."
         ),
         "content": {
-            JSON: {
-                "schema": {"type": "array", "items": {}, "maxItems": MAX_ITEMS},
-                "examples": {"array": {"value": [_ITEM, _OTHER]}},
-            },
+            JSON: {"schema": {"type": "array", "items": {}, "maxItems": MAX_ITEMS}},
             NDJSON: {
                 "schema": {"type": "string", "description": "one item a line"},
                 "examples": {"lines": {"value": '{"id": 40000012346, "name": "AWP | Asiimov (Field-Tested)"}\n'}},
             },
         },
     }
-}
-DELETE_BODIES: Final[dict[str, Any]] = {
-    "gone": {"ids": [40000012345, 40000012346], "changedAt": "2026-11-20T10:16:00Z"},
-}
-CATALOGUE_ANSWER: Final[dict[str, Any]] = {
-    "status": "success",
-    "written": 1,
-    "superseded": 0,
-    "refused": [
-        {
-            "line": 2,
-            "id": 40000012346,
-            "field": "price",
-            "reason": "Input should be greater than or equal to 0",
-        }
-    ],
 }

@@ -15,7 +15,7 @@ from api.auth import SearchToken, valid_token
 from api.changes import bookmark
 from api.changes.bookmark import Bookmark
 from api.changes.log import Page, Subscription
-from api.changes.schemas import CHANGES_ANSWER, CHANGES_BODIES, EVENT, ChangesAnswer, ChangesBody
+from api.changes.schemas import EVENT, ChangesAnswer, ChangesBody
 from api.changes.search_fields import context_of
 from api.changes.tail import Tail
 from api.deadline import Arrival
@@ -51,14 +51,13 @@ AppServices = Annotated[ChangeServices, Depends(service(ChangeServices))]
 def _responses() -> dict[int | str, dict[str, Any]]:
     described = answers(
         ChangesAnswer,
-        CHANGES_ANSWER,
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "bookmark_expired",
         "unknown_platform",
         "search_unavailable",
     )
-    described[200]["content"][STREAM] = {"schema": {"type": "string"}, "example": EVENT}
+    described[200]["content"] = {STREAM: {"schema": {"type": "string"}, "example": EVENT}}
     return described
 
 
@@ -66,7 +65,7 @@ def _responses() -> dict[int | str, dict[str, Any]]:
     "/v1/gear/changes",
     summary="What came, changed and went",
     responses=_responses(),
-    openapi_extra=request_body(ChangesBody, CHANGES_BODIES),
+    openapi_extra=request_body(ChangesBody),
 )
 async def list_changes(
     request: Request,

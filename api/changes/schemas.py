@@ -1,12 +1,11 @@
-"""The body of `POST /v1/gear/changes`, its answer, and examples of both."""
+"""The body of `POST /v1/gear/changes`, its answer, and an event of its stream."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, WithJsonSchema
 
 from api.changes.search_fields import SearchFields
 from api.http.fields import Int64, NullDefault
-from api.search.schemas.examples import ITEM
 from mappings.items.item import GearItem
 
 DEFAULT_CHANGES = 100
@@ -54,24 +53,4 @@ class ChangesAnswer(BaseModel):
     more: bool = Field(description="whether there are more already")
 
 
-CHANGES_BODIES: dict[str, Any] = {
-    "start": {"platform": 730, "filters": {"weapon": ["AK-47"]}},
-    "follow": {
-        "platform": 730,
-        "query": "redline",
-        "filters": {"price": {"max": 25}},
-        "limit": 1000,
-        "wait": 30,
-    },
-}
-
-CHANGES_ANSWER: dict[str, Any] = {
-    "status": "success",
-    "changes": [
-        {"id": ITEM["id"], "change": "listed", "at": "2026-01-01T12:00:00.250Z", "gear": ITEM},
-        {"id": 40000012399, "change": "gone", "at": "2026-01-01T12:00:00.250Z"},
-    ],
-    "next": "5f0c2a9be1d34780.1042",
-    "more": False,
-}
 EVENT = 'id: 5f0c2a9be1d34780.1042\ndata: {"id":40000012399,"change":"gone","at":"2026-01-01T12:00:00.250Z"}\n\n'

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from api.auth import OrderToken, searching
-from api.cheapest.schemas import CHEAPEST_ANSWER, CHEAPEST_BODIES, CheapestAnswer, CheapestBody
+from api.cheapest.schemas import CheapestAnswer, CheapestBody
 from api.cheapest.service import order_cheapest
 from api.cheapest.services import AppServices
 from api.http.dependencies import only_query
@@ -23,7 +23,6 @@ router = APIRouter(tags=["orders"])
     status_code=201,
     responses=answers(
         CheapestAnswer,
-        CHEAPEST_ANSWER,
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "not_enough",
@@ -33,7 +32,7 @@ router = APIRouter(tags=["orders"])
         "search_unavailable",
         status=201,
     ),
-    openapi_extra={**request_body(CheapestBody, CHEAPEST_BODIES), "parameters": [KEY_PARAMETER]},
+    openapi_extra={**request_body(CheapestBody), "parameters": [KEY_PARAMETER]},
 )
 async def order_cheapest_items(
     request: Request,

@@ -1,11 +1,10 @@
-"""The body of `POST /v1/gear/cheapest`, its response, and examples of both."""
+"""The body of `POST /v1/gear/cheapest`, and its response."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from api.http.fields import Int64, NullDefault, Price, Strict, StrictCamelCase
-from api.orders.examples import ORDER
 from api.orders.schemas import OrderEntry, OrderFields
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, Filters
 
@@ -37,18 +36,3 @@ class CheapestAnswer(StrictCamelCase):
 
     status: Literal["success"]
     orders: list[OrderEntry]
-
-
-_BUYER = {"account": "client-17", "email": "buyer@example.com", "platform": "cs2"}
-
-CHEAPEST_BODIES: dict[str, Any] = {
-    "least": {**_BUYER, "search": {"query": "ak redline ft"}, "maxPrice": 25},
-    "several": {
-        **_BUYER,
-        "search": {"filters": {"name": ["AK-47 | Redline (Field-Tested)"], "float": {"max": 0.2}}},
-        "maxPrice": 25.5,
-        "count": 3,
-    },
-}
-
-CHEAPEST_ANSWER: dict[str, Any] = {"status": "success", "orders": [ORDER]}

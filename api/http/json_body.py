@@ -149,10 +149,9 @@ def checked(model: type[Body], value: Any) -> Body:
         raise from_validation(error.errors(include_url=False, include_input=False)) from error
 
 
-def request_body(model: type[BaseModel], examples: dict[str, Any]) -> dict[str, Any]:
-    """The OpenAPI description of a body that `body_of` reads."""
-    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
-    content = {"schema": schema, "examples": {name: {"value": value} for name, value in examples.items()}}
+def request_body(model: type[BaseModel]) -> dict[str, Any]:
+    """The OpenAPI description of a body that `body_of` reads; its examples are in `api/examples`."""
+    content = {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
 
 

@@ -1,8 +1,9 @@
 """The OpenAPI description, with an example of every response and every error."""
 
-from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any, Literal
 
+import orjson
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
@@ -15,8 +16,6 @@ from api.http.fields import Strict, StrictCamelCase
 from api.http.request_id import REQUEST_ID_HEADER
 
 EXAMPLE_REQUEST_ID = "0f9a2c41d7b84e0f8a3d5c6b7e8f9a01"
-# The framework drops nulls from examples; this stands for one until the description is complete.
-_NULL = "\0null"
 NO_TOKEN: dict[str, Any] = {"security": []}
 """The `openapi_extra` of an operation that anybody may call."""
 TOKEN_ERRORS = ("unauthorized", "forbidden", "validation_failed", "rate_limited", "store_unavailable")
@@ -53,31 +52,9 @@ class ErrorAnswer(Strict):
     error: ErrorBody
 
 
-@dataclass(frozen=True)
-class Named:
-    """Several examples of one response: the summary and the value of each name."""
-
-    examples: dict[str, tuple[str, Any]]
-
-
-def answers(model: type[BaseModel], example: Any, *codes: str, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation: its success with an example or several, and its errors."""
-    success: dict[int | str, dict[str, Any]] = {
-        status: {
-            "model": model,
-            "content": {"application/json": _replaced(_examples(example), None, _NULL)},
-            "headers": _headers(status),
-        }
-    }
-    return success | _errors(codes)
-
-
-def _examples(example: Any) -> dict[str, Any]:
-    if not isinstance(example, Named):
-        return {"example": example}
-    return {
-        "examples": {name: {"summary": summary, "value": value} for name, (summary, value) in example.examples.items()}
-    }
+def answers(model: type[BaseModel], *codes: str, status: int = 200) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of an operation: its success, whose example is in `api/examples`, and its errors."""
+    return {status: {"model": model, "headers": _headers(status)}, **_errors(codes)}
 
 
 def text_answers(example: str, *codes: str) -> dict[int | str, dict[str, Any]]:
@@ -123,15 +100,6 @@ def error_example(code: str) -> dict[str, Any]:
     return {"status": "error", "error": error}
 
 
-def _replaced(value: Any, old: str | None, new: str | None) -> Any:
-    """The same JSON with one leaf instead of another."""
-    if isinstance(value, dict):
-        return {key: _replaced(item, old, new) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_replaced(item, old, new) for item in value]
-    return new if value == old else value
-
-
 def _headers(status: int) -> dict[str, Any]:
     names = [REQUEST_ID_HEADER, *([_HEADERS_OF[status]] if status in _HEADERS_OF else [])]
     return {name: {"schema": {"type": "string"}} for name in names}
@@ -165,7 +133,8 @@ def install(app: FastAPI, bodies: list[type[BaseModel]]) -> None:
             for name in ("HTTPValidationError", "ValidationError"):
                 schemas.pop(name, None)
             _drop_framework_errors(schema)
-            app.openapi_schema = _replaced(schema, _NULL, None)
+            _add_examples(schema)
+            app.openapi_schema = schema
         return app.openapi_schema
 
     app.openapi = describe  # type: ignore[method-assign]  # the documented way to extend the description
@@ -178,3 +147,27 @@ def _drop_framework_errors(schema: dict[str, Any]) -> None:
             content = operation["responses"].get("422", {}).get("content", {}).get("application/json", {})
             if content.get("schema", {}).get("$ref", "").endswith("HTTPValidationError"):
                 del operation["responses"]["422"]
+
+
+def read_examples() -> dict[str, dict[str, Any]]:
+    """The examples of JSON bodies and answers, by the id of their operation; a file has those of one tag."""
+    examples: dict[str, dict[str, Any]] = {}
+    for file in (files("api") / "examples").iterdir():
+        examples |= orjson.loads(file.read_bytes())
+    return examples
+
+
+def _add_examples(schema: dict[str, Any]) -> None:
+    """Puts them into the operations. A route cannot have them: the framework drops its nulls."""
+    operations = {each["operationId"]: each for methods in schema["paths"].values() for each in methods.values()}
+    for operation_id, examples in read_examples().items():
+        operation = operations[operation_id]
+        success = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
+        content = success["content"]["application/json"]
+        if "answer" in examples:
+            content["example"] = examples["answer"]
+        else:
+            content["examples"] = examples["answers"]
+        if "bodies" in examples:
+            content = operation["requestBody"]["content"]["application/json"]
+            content["examples"] = {name: {"value": body} for name, body in examples["bodies"].items()}

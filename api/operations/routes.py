@@ -13,7 +13,7 @@ from api.errors import ApiError
 from api.http.dependencies import only_query, service
 from api.http.json_body import json_answer
 from api.http.openapi import TOKEN_ERRORS, answers
-from api.operations.schemas import OPERATIONS_ANSWER, OperationsAnswer
+from api.operations.schemas import OperationsAnswer
 from api.readiness import Readiness
 from api.telemetry.backlogs import BacklogReader, Backlogs
 from mappings.platforms import Platforms
@@ -37,7 +37,7 @@ AppServices = Annotated[OperationsServices, Depends(service(OperationsServices))
 @router.get(
     "/v1/operations",
     summary="The state of the service, for its operators",
-    responses=answers(OperationsAnswer, OPERATIONS_ANSWER, *TOKEN_ERRORS),
+    responses=answers(OperationsAnswer, *TOKEN_ERRORS),
 )
 async def get_operations(
     token: OperateToken,

@@ -1,6 +1,6 @@
-"""The response of `GET /v1/operations`, with an example."""
+"""The response of `GET /v1/operations`."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -95,59 +95,3 @@ class OperationsAnswer(StrictCamelCase):
     engine: EngineHealth | None = Field(description="null where the engine does not answer")
     platforms: list[PlatformState] | None = Field(description="null where the engine does not answer")
     backlogs: BacklogsEntry | None = Field(description="null where the store does not answer")
-
-
-OPERATIONS_ANSWER: dict[str, Any] = {
-    "status": "success",
-    "search": True,
-    "orders": True,
-    "engine": {"status": "green", "nodes": 3, "unassignedShards": 0},
-    "platforms": [
-        {
-            "id": 730,
-            "slug": "cs2",
-            "generations": [
-                {
-                    "index": "gear-730-20261123101500000-72ff78c6",
-                    "createdAt": "2026-11-23T10:15:00.000Z",
-                    "fingerprint": "72ff78c6",
-                    "serving": True,
-                    "items": 1000000,
-                    "bytes": 812000000,
-                }
-            ],
-            "work": {
-                "command": "load",
-                "host": "build-1",
-                "index": "gear-730-20261123111500000-72ff78c6",
-                "since": "2026-11-23T11:15:00.000Z",
-                "heartbeat": "2026-11-23T11:16:30.000Z",
-                "read": 250000,
-                "indexed": 249990,
-            },
-            "intakes": [
-                {
-                    "command": "follow",
-                    "source": "kafka://broker-1:9092/listings",
-                    "host": "build-2",
-                    "since": "2026-11-20T08:00:00.000Z",
-                    "heartbeat": "2026-11-23T11:16:29.000Z",
-                    "ended": False,
-                    "read": 7210442,
-                    "rejected": 3,
-                    "lag": 12,
-                    "ageSeconds": 0.4,
-                    "reasons": [{"reason": "price: must be at least 0", "count": 3}],
-                }
-            ],
-        }
-    ],
-    "backlogs": {
-        "indexSyncPending": 0,
-        "indexSyncSeconds": 0.0,
-        "callbacksOverdue": 0,
-        "callbacksOverdueSeconds": 0.0,
-        "callbacksFailed": 2,
-        "activeOrders": 17,
-    },
-}

@@ -12,7 +12,7 @@ from api.http.dependencies import only_query
 from api.http.json_body import body_of, json_answer, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit
-from api.orders import examples, page
+from api.orders import page
 from api.orders.answers import history_entries
 from api.orders.placing.idempotency import KEY_PARAMETER, REPLAYED_HEADER, Call, body_digest, key_of
 from api.orders.schemas import (
@@ -61,7 +61,6 @@ OfItem = Annotated[str | None, Query(pattern=r"^-?[0-9]{1,19}$", description="on
     status_code=201,
     responses=answers(
         OrderAnswer,
-        examples.ORDER_ANSWER,
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "item_not_found",
@@ -73,7 +72,7 @@ OfItem = Annotated[str | None, Query(pattern=r"^-?[0-9]{1,19}$", description="on
         "search_unavailable",
         status=201,
     ),
-    openapi_extra={**request_body(OrderBody, examples.ORDER_BODIES), "parameters": [KEY_PARAMETER]},
+    openapi_extra={**request_body(OrderBody), "parameters": [KEY_PARAMETER]},
 )
 async def order_item(
     request: Request,
@@ -98,7 +97,7 @@ async def order_item(
 @router.get(
     "/v1/orders/{id}",
     summary="One order with its history",
-    responses=answers(OrderWithHistoryAnswer, examples.ORDER_WITH_HISTORY_ANSWER, *TOKEN_ERRORS, "order_not_found"),
+    responses=answers(OrderWithHistoryAnswer, *TOKEN_ERRORS, "order_not_found"),
 )
 async def get_order(
     order_id: OrderId,
@@ -113,7 +112,7 @@ async def get_order(
 @router.get(
     "/v1/orders",
     summary="Orders, newest first",
-    responses=answers(OrdersAnswer, examples.ORDERS_ANSWER, *TOKEN_ERRORS),
+    responses=answers(OrdersAnswer, *TOKEN_ERRORS),
 )
 async def list_orders(
     token: OrderOrFulfilToken,
@@ -137,13 +136,12 @@ async def list_orders(
     summary="Move an order to another state",
     responses=answers(
         OrderWithHistoryAnswer,
-        examples.MOVED_ANSWER,
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "order_not_found",
         "invalid_transition",
     ),
-    openapi_extra=request_body(TransitionBody, examples.TRANSITION_BODIES),
+    openapi_extra=request_body(TransitionBody),
 )
 async def transition_order(
     order_id: OrderId,
@@ -168,9 +166,7 @@ async def transition_order(
 @router.get(
     "/v1/orders/{id}/fulfilment",
     summary="Where an order's item is sent to",
-    responses=answers(
-        FulfilmentAnswer, examples.FULFILMENT_ANSWER, *TOKEN_ERRORS, "order_not_found", "personal_data_erased"
-    ),
+    responses=answers(FulfilmentAnswer, *TOKEN_ERRORS, "order_not_found", "personal_data_erased"),
 )
 async def get_fulfilment(
     order_id: OrderId,

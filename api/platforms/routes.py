@@ -13,7 +13,7 @@ from api.http.dependencies import only_query, service
 from api.http.json_body import json_answer
 from api.http.openapi import TOKEN_ERRORS, answers
 from api.platforms.limits import filter_entry, limits
-from api.platforms.schemas import PLATFORMS_ANSWER, PlatformsAnswer
+from api.platforms.schemas import PlatformsAnswer
 from api.search.context import forced_clauses
 from api.search.forced_filters import forced_filters
 from api.settings import Settings
@@ -41,7 +41,7 @@ AppServices = Annotated[PlatformServices, Depends(service(PlatformServices))]
 @router.get(
     "/v1/platforms",
     summary="The platforms, and every limit, sort and error code",
-    responses=answers(PlatformsAnswer, PLATFORMS_ANSWER, *TOKEN_ERRORS, "search_unavailable"),
+    responses=answers(PlatformsAnswer, *TOKEN_ERRORS, "search_unavailable"),
 )
 async def list_platforms(
     token: SearchToken,

@@ -1,6 +1,6 @@
-"""Schemas of `GET /v1/platforms`, with their example."""
+"""Schemas of `GET /v1/platforms`."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
@@ -50,35 +50,3 @@ class PlatformsAnswer(BaseModel):
     sorts: list[str]
     limits: dict[str, int | str | None]
     errors: list[ErrorEntry]
-
-
-PLATFORMS_ANSWER: dict[str, Any] = {
-    "status": "success",
-    "platforms": [
-        {
-            "id": 730,
-            "slug": "cs2",
-            "name": "Counter-Strike 2",
-            "currency": "USD",
-            "items": 60000,
-            "indexedAt": "2026-08-09T04:00:00Z",
-            "filters": [
-                {"name": "price", "kind": "range", "minimum": 0, "maximum": 1000000000000, "facet": True},
-                {"name": "weapon", "kind": "values", "maxValues": 100, "maxCharacters": 100, "facet": True},
-                {"name": "seed", "kind": "integers", "maxValues": 1000, "facet": False},
-                {
-                    "name": "attachments",
-                    "kind": "attachments",
-                    "maxValues": 20,
-                    "maxCharacters": 100,
-                    "minimum": 0,
-                    "maximum": 1,
-                    "facet": False,
-                },
-            ],
-        }
-    ],
-    "sorts": ["relevance", "price_asc"],
-    "limits": {"queryCharacters": 200, "limit": 100, "pageWindow": 10000, "facetValues": 500},
-    "errors": [{"code": "unauthorized", "status": 401, "message": "a valid bearer token is needed"}],
-}

@@ -56,7 +56,6 @@ AppServices = Annotated[SavedSearchServices, Depends(service(SavedSearchServices
     status_code=201,
     responses=answers(
         schemas.SavedSearchAnswer,
-        schemas.SEARCH_ANSWER,
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "too_many_searches",
@@ -64,7 +63,7 @@ AppServices = Annotated[SavedSearchServices, Depends(service(SavedSearchServices
         "search_unavailable",
         status=201,
     ),
-    openapi_extra=request_body(SavedSearchBody, schemas.SEARCH_BODIES),
+    openapi_extra=request_body(SavedSearchBody),
 )
 async def save_search(
     request: Request,
@@ -105,7 +104,7 @@ async def save_search(
 @router.get(
     "/v1/searches",
     summary="Saved searches, newest first",
-    responses=answers(schemas.SavedSearchesAnswer, schemas.SEARCHES_ANSWER, *TOKEN_ERRORS),
+    responses=answers(schemas.SavedSearchesAnswer, *TOKEN_ERRORS),
 )
 async def list_saved_searches(
     token: SearchToken,
@@ -126,7 +125,7 @@ async def list_saved_searches(
 @router.get(
     "/v1/searches/{id}",
     summary="One saved search",
-    responses=answers(schemas.SavedSearchAnswer, schemas.SEARCH_ANSWER, *TOKEN_ERRORS, "search_not_found"),
+    responses=answers(schemas.SavedSearchAnswer, *TOKEN_ERRORS, "search_not_found"),
 )
 async def get_saved_search(
     search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: AppServices
@@ -143,7 +142,7 @@ async def get_saved_search(
 @router.delete(
     "/v1/searches/{id}",
     summary="Delete a saved search",
-    responses=answers(schemas.RemovedSearchAnswer, schemas.REMOVED_SEARCH_ANSWER, *TOKEN_ERRORS, "search_not_found"),
+    responses=answers(schemas.RemovedSearchAnswer, *TOKEN_ERRORS, "search_not_found"),
 )
 async def delete_saved_search(
     search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: AppServices

@@ -1,4 +1,4 @@
-"""The body of `POST /v1/searches`, the answers about saved searches, and examples of them."""
+"""The body of `POST /v1/searches`, and the answers about saved searches."""
 
 from typing import Annotated, Any, Literal
 
@@ -56,23 +56,3 @@ class RemovedSearchAnswer(BaseModel):
 
     status: Literal["success"]
     removed: str = Field(description="its id")
-
-
-SEARCH_BODIES: dict[str, Any] = {
-    "alert": {
-        "name": "cheap redlines",
-        "callbackUrl": "https://shop.example.com/hooks/matches",
-        "platform": 730,
-        "query": "redline",
-        "filters": {"price": {"max": 20}},
-    }
-}
-_ENTRY: dict[str, Any] = {
-    "id": "sch_p3Jt8cXq0ZrW5nYb7KdLm2Va",
-    **SEARCH_BODIES["alert"],
-    "createdAt": "2026-01-01T12:00:00Z",
-    "gapAt": None,
-}
-SEARCH_ANSWER: dict[str, Any] = {"status": "success", "search": _ENTRY}
-SEARCHES_ANSWER: dict[str, Any] = {"status": "success", "searches": [_ENTRY], "nextCursor": None}
-REMOVED_SEARCH_ANSWER: dict[str, Any] = {"status": "success", "removed": _ENTRY["id"]}

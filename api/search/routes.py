@@ -13,14 +13,13 @@ from api.errors import ApiError
 from api.http.dependencies import only_query, service_of
 from api.http.fields import parse_item_id
 from api.http.json_body import content_of, json_answer, request_body
-from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, Named, answers
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.known_platforms import known_platform, platform_or_only
 from api.search.context import forced_clauses
 from api.search.costs import SUGGESTIONS
 from api.search.forced_filters import forced_filters
 from api.search.query.clauses import hidden_from_all
 from api.search.response_cache import Computation
-from api.search.schemas import examples
 from api.search.schemas.search import (
     DEFAULT_SUGGESTIONS,
     MAX_SUGGEST_CHARACTERS,
@@ -61,7 +60,6 @@ def json_response(content: bytes) -> Response:
     summary="Search gear by text and filters",
     responses=answers(
         SearchAnswer,
-        Named(examples.SEARCH_ANSWERS),
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "unknown_platform",
@@ -70,7 +68,7 @@ def json_response(content: bytes) -> Response:
         "search_unavailable",
     ),
     dependencies=[Security(search_token)],  # for its description: the endpoint asks for it
-    openapi_extra=request_body(SearchBody, examples.SEARCH_BODIES),
+    openapi_extra=request_body(SearchBody),
 )
 async def search(request: Request) -> Response:
     """Items that have all words of `query` and one of the values of every filter, in the order of `sort`."""
@@ -90,7 +88,7 @@ async def search_by_get() -> Response:
 @router.get(
     "/v1/gear/suggest",
     summary="Suggestions while typing",
-    responses=answers(SuggestAnswer, examples.SUGGEST_ANSWER, *TOKEN_ERRORS, "unknown_platform", "search_unavailable"),
+    responses=answers(SuggestAnswer, *TOKEN_ERRORS, "unknown_platform", "search_unavailable"),
 )
 async def get_suggestions(
     token: SearchToken,
@@ -124,9 +122,7 @@ async def get_suggestions(
 @router.get(
     "/v1/gear/{id}",
     summary="One item",
-    responses=answers(
-        ItemAnswer, examples.ITEM_ANSWER, *TOKEN_ERRORS, "item_not_found", "unknown_platform", "search_unavailable"
-    ),
+    responses=answers(ItemAnswer, *TOKEN_ERRORS, "item_not_found", "unknown_platform", "search_unavailable"),
 )
 async def get_item(
     gear_id: Annotated[str, Path(alias="id", description="the item's id in decimal")],

@@ -39,7 +39,7 @@ AppServices = Annotated[VocabularyServices, Depends(service(VocabularyServices))
 @router.get(
     "/v1/vocabulary",
     summary="What operators have added to the vocabulary",
-    responses=answers(schemas.VocabularyAnswer, schemas.ENTRIES_ANSWER, *TOKEN_ERRORS, "unknown_platform"),
+    responses=answers(schemas.VocabularyAnswer, *TOKEN_ERRORS, "unknown_platform"),
 )
 async def list_vocabulary(
     token: CatalogueToken,
@@ -57,10 +57,8 @@ async def list_vocabulary(
     "/v1/vocabulary",
     summary="Add to the vocabulary",
     status_code=201,
-    responses=answers(
-        schemas.VocabularyEntryAnswer, schemas.ENTRY_ANSWER, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", status=201
-    ),
-    openapi_extra=request_body(VocabularyBody, schemas.BODIES),
+    responses=answers(schemas.VocabularyEntryAnswer, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", status=201),
+    openapi_extra=request_body(VocabularyBody),
 )
 async def add_vocabulary(
     token: CatalogueToken,
@@ -81,7 +79,7 @@ async def add_vocabulary(
 @router.delete(
     "/v1/vocabulary/{id}",
     summary="Remove from the vocabulary",
-    responses=answers(schemas.RemovedAnswer, schemas.REMOVED_ANSWER, *TOKEN_ERRORS, "not_found"),
+    responses=answers(schemas.RemovedAnswer, *TOKEN_ERRORS, "not_found"),
 )
 async def remove_vocabulary(
     entry_id: Annotated[str, Path(alias="id", description="the entry's id")],
@@ -100,13 +98,12 @@ async def remove_vocabulary(
     summary="Try an entry of the vocabulary",
     responses=answers(
         schemas.VocabularyTestAnswer,
-        schemas.TEST_ANSWER,
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "unknown_platform",
         "search_unavailable",
     ),
-    openapi_extra=request_body(VocabularyTestBody, schemas.TEST_BODIES),
+    openapi_extra=request_body(VocabularyTestBody),
 )
 async def try_vocabulary(
     token: CatalogueToken,
@@ -124,7 +121,7 @@ async def try_vocabulary(
 @router.get(
     "/v1/searches/unanswered",
     summary="What was searched for in vain",
-    responses=answers(schemas.UnansweredAnswer, schemas.UNANSWERED_ANSWER, *TOKEN_ERRORS, "unknown_platform"),
+    responses=answers(schemas.UnansweredAnswer, *TOKEN_ERRORS, "unknown_platform"),
 )
 async def list_unanswered_searches(
     token: CatalogueToken,

@@ -1,6 +1,6 @@
-"""The bodies and responses of the vocabulary and of unanswered searches, with their limits and examples."""
+"""The bodies and responses of the vocabulary and of unanswered searches, with their limits."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, create_model, model_validator
 
@@ -181,44 +181,3 @@ class UnansweredAnswer(StrictCamelCase):
 
     status: Literal["success"]
     searches: list[UnansweredEntry]
-
-
-_TERM: dict[str, Any] = {"spellings": ["dlore", "d lore"], "words": "dragon lore", "filters": {"weapon": ["AWP"]}}
-_PIN: dict[str, Any] = {"texts": ["gift", "present"], "names": ["AK-47 | Redline (Field-Tested)"]}
-BODIES: dict[str, Any] = {
-    "term": {"platform": 730, "term": _TERM},
-    "pin": {"platform": 730, "pin": _PIN},
-    "hide": {"platform": 730, "hide": {"names": ["Souvenir Charm | Broken"]}},
-}
-TEST_BODIES: dict[str, Any] = {"term": {"platform": 730, "query": "awp dlore", "term": _TERM}}
-_ENTRY: dict[str, Any] = {
-    "id": "term_kq0Zr3Qm1x2v",
-    "platform": 730,
-    "term": _TERM,
-    "pin": None,
-    "hide": None,
-    "author": "back office",
-    "createdAt": "2026-11-23T12:00:00.000Z",
-    "removedAt": None,
-}
-ENTRY_ANSWER: dict[str, Any] = {"status": "success", "entry": _ENTRY}
-ENTRIES_ANSWER: dict[str, Any] = {"status": "success", "entries": [_ENTRY]}
-REMOVED_ANSWER: dict[str, Any] = {"status": "success", "removed": "term_kq0Zr3Qm1x2v"}
-TEST_ANSWER: dict[str, Any] = {
-    "status": "success",
-    "before": {"total": 0, "names": []},
-    "after": {"total": 1, "names": ["AWP | Dragon Lore (Factory New)"]},
-}
-UNANSWERED_ANSWER: dict[str, Any] = {
-    "status": "success",
-    "searches": [
-        {
-            "platform": 730,
-            "text": "zweihorn",
-            "reading": "none",
-            "count": 41,
-            "firstDay": "2026-11-02",
-            "lastDay": "2026-11-23",
-        }
-    ],
-}

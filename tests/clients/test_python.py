@@ -21,7 +21,7 @@ from gear_client import (
 )
 from standardwebhooks import Webhook
 
-from api.search.schemas.examples import ITEM
+from tests.support.api.described_examples import ITEM
 from tests.support.clients import LISTINGS, Service, description
 
 PACKAGE = Path(__file__).parents[2] / "clients" / "python"

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
-from api.search.schemas.examples import SEARCH_ANSWERS, SEARCH_BODIES
 from tests.docs.api_page import MAX_LINE, formatted
 from tests.docs.limits import limits_of, type_of
 from tests.docs.pages import api_page
+from tests.support.api.described_examples import EXAMPLES
 
+BODIES = EXAMPLES["search"]["bodies"]
+ANSWERS = {name: each["value"] for name, each in EXAMPLES["search"]["answers"].items()}
 ADDED = {"facets": "facets", "cursor": "nextCursor", "explain": "interpretation"}
 
 
@@ -35,7 +37,7 @@ def test_limits_are_in_words(described: dict[str, Any], shape: str, limits: str)
     assert (type_of(schema, described), limits_of(schema, described)) == (shape, limits)
 
 
-@pytest.mark.parametrize("value", [*SEARCH_BODIES.values(), *(answer for _, answer in SEARCH_ANSWERS.values())])
+@pytest.mark.parametrize("value", [*BODIES.values(), *ANSWERS.values()])
 def test_formatted_examples_are_the_same_json(value: Any) -> None:
     text = formatted(value)
     assert json.loads(text) == value
@@ -43,13 +45,13 @@ def test_formatted_examples_are_the_same_json(value: Any) -> None:
 
 
 def test_every_option_of_a_search_has_an_example() -> None:
-    for name, (_, answer) in SEARCH_ANSWERS.items():
-        body = SEARCH_BODIES[name]
+    for name, answer in ANSWERS.items():
+        body = BODIES[name]
         assert {added for added in ADDED.values() if added in answer} == {
             added for option, added in ADDED.items() if option in body
         }
         assert all(("offers" in item) == ("groupBy" in body) for item in answer["gear"])
-    assert {added for _, answer in SEARCH_ANSWERS.values() for added in answer} >= set(ADDED.values())
+    assert {added for answer in ANSWERS.values() for added in answer} >= set(ADDED.values())
 
 
 @pytest.mark.parametrize(

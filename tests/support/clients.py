@@ -12,11 +12,11 @@ import pytest
 from gear_client import GearClient
 
 from api.app import create_app
-from api.search.schemas.examples import ITEM
 from api.settings import Settings
 from store.auth import tokens
 from store.connection.engine import Store
 from tests.support.api.catalogue import CS2, put_index
+from tests.support.api.described_examples import ITEM
 from tests.support.app import new_token, serving, settings_for
 
 LISTINGS = 250

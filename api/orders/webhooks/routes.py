@@ -13,7 +13,7 @@ from api.http.openapi import TOKEN_ERRORS, answers
 from api.orders.routes import OrderId, WakeWorkers
 from api.orders.services import AppServices
 from api.orders.transitions import visible
-from api.orders.webhooks.schemas import DELIVERIES_EXAMPLE, DELIVERY_EXAMPLE, DeliveriesAnswer, DeliveryAnswer
+from api.orders.webhooks.schemas import DeliveriesAnswer, DeliveryAnswer
 from mappings.timestamps import rfc3339
 from store.outbox import redelivery
 from store.outbox.redelivery import Delivery
@@ -26,7 +26,7 @@ MAX_DIGITS = 9  # of a delivery's number, so that both databases can compare it
 @router.get(
     "/v1/orders/{id}/deliveries",
     summary="An order's callbacks",
-    responses=answers(DeliveriesAnswer, DELIVERIES_EXAMPLE, *TOKEN_ERRORS, "order_not_found"),
+    responses=answers(DeliveriesAnswer, *TOKEN_ERRORS, "order_not_found"),
 )
 async def list_deliveries(
     order_id: OrderId,
@@ -47,7 +47,6 @@ async def list_deliveries(
     status_code=202,
     responses=answers(
         DeliveryAnswer,
-        DELIVERY_EXAMPLE,
         *TOKEN_ERRORS,
         "bad_request",
         "order_not_found",

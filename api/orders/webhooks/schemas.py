@@ -1,6 +1,6 @@
-"""The responses of deliveries, with examples."""
+"""The responses of deliveries."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -44,20 +44,3 @@ class DeliveryAnswer(StrictCamelCase):
 
     status: Literal["success"]
     delivery: DeliveryEntry
-
-
-_ATTEMPT: dict[str, Any] = {
-    "at": "2026-08-09T04:00:00.250Z",
-    "outcome": "rejected",
-    "statusCode": 503,
-    "milliseconds": 41,
-}
-_DELIVERY: dict[str, Any] = {
-    "n": 1,
-    "event": "order.created",
-    "state": "pending",
-    "attempts": [_ATTEMPT],
-    "nextAttemptAt": "2026-08-09T04:00:05.700Z",
-}
-DELIVERIES_EXAMPLE: dict[str, Any] = {"status": "success", "deliveries": [_DELIVERY]}
-DELIVERY_EXAMPLE: dict[str, Any] = {"status": "success", "delivery": _DELIVERY}

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
@@ -60,26 +59,15 @@ class PricesAnswer(BaseModel):
     prices: list[PriceRow] = Field(description="in an order that stays the same")
 
 
-EXAMPLE: dict[str, Any] = {
-    "status": "success",
-    "prices": [
-        {
-            "name": "AK-47 | Redline (Field-Tested)",
-            "count": 214,
-            "priceMin": 20.9,
-            "priceMedian": 21.4,
-            "priceMax": 48.0,
-            "floatMin": 0.1502,
-            "floatMax": 0.3798,
-        }
-    ],
-}
+ROW = (
+    '{"name":"AK-47 | Redline (Field-Tested)","count":214,"priceMin":20.9,"priceMedian":21.4,"priceMax":48.0,'
+    '"floatMin":0.1502,"floatMax":0.3798}\n'
+)
 
 
 def _responses() -> dict[int | str, dict[str, Any]]:
-    described = answers(PricesAnswer, EXAMPLE, *TOKEN_ERRORS, "unknown_platform", "search_unavailable")
-    row = orjson.dumps(EXAMPLE["prices"][0]).decode()
-    described[200]["content"][NDJSON] = {"schema": {"type": "string"}, "example": f"{row}\n"}
+    described = answers(PricesAnswer, *TOKEN_ERRORS, "unknown_platform", "search_unavailable")
+    described[200]["content"] = {NDJSON: {"schema": {"type": "string"}, "example": ROW}}
     described[200]["headers"]["ETag"] = {"schema": {"type": "string"}}
     described[304] = {
         "description": "the list has the tag of `If-None-Match`",

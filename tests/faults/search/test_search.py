@@ -11,7 +11,6 @@ from typing import Any
 import httpx
 import pytest
 
-from api.orders.examples import ORDER_BODIES
 from api.orders.services import OrderServices
 from api.readiness import KEEP_SECONDS, Readiness
 from api.token_cache import FRESH_SECONDS
@@ -19,6 +18,7 @@ from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.described_examples import ORDER_BODIES
 from tests.support.api.envelope import error_of
 from tests.support.api.waiting import until
 from tests.support.app import RunningApp, running, settings_for

@@ -15,8 +15,8 @@ from api.cli.main import main
 from api.conform import http_checks, order_checks, search_checks
 from api.conform.checks import CHECKS, run_checks
 from api.conform.deployment import Deployment
-from api.search.schemas.examples import ITEM
 from tests.support.api.catalogue import CS2, put_index, simple_item
+from tests.support.api.described_examples import ITEM
 from tests.support.app import new_token, serving, settings_for
 from tests.support.faults.changing_proxy import Change, ChangingProxy, Exchange, changing
 from tests.support.indices import drop_indices

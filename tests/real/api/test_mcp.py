@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from api.search.schemas.examples import ITEM
 from tests.support.api.catalogue import CS2, put_index
+from tests.support.api.described_examples import ITEM
 from tests.support.app import new_token, serving, settings_for
 
 if TYPE_CHECKING:

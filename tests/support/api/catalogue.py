@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from api.search.schemas.examples import ITEM
 from api.settings import Settings
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.digest import encode_document
@@ -17,6 +16,7 @@ from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.names import generation_name
 from mappings.platforms import Platform, read_platforms
+from tests.support.api.described_examples import ITEM
 from tests.support.app import settings_for
 from tests.support.indexer.generation import create_generation, put_products, swap
 from tests.support.indices import drop_indices

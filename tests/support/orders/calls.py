@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from api.orders.examples import ORDER_BODIES
+from tests.support.api.described_examples import ORDER_BODIES
 from tests.support.orders.shop import Shop, bearer
 
 LEAST = ORDER_BODIES["least"]

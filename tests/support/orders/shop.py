@@ -12,7 +12,6 @@ import httpx
 import orjson
 
 from api.orders.services import OrderServices
-from api.search.schemas.examples import ITEM
 from api.settings import Settings
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.document import NOT_IN_LISTING, index_document
@@ -25,6 +24,7 @@ from store.orders import orders
 from store.outbox import index_outbox
 from store.records import Order
 from tests.support.api.catalogue import CS2
+from tests.support.api.described_examples import ITEM
 from tests.support.app import RunningApp, new_token, running
 from tests.support.indexer.generation import products_among
 from tests.support.store.new_order import new_order

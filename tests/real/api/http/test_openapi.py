@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from api.errors import ERRORS
-from api.search.schemas.examples import ITEM
+from tests.support.api.described_examples import ITEM
 
 Document = dict[str, Any]
 
@@ -159,20 +159,6 @@ def test_the_description_is_valid(document: Document) -> None:
 def examples_of(content: dict[str, Any]) -> list[Any]:
     single = [content["example"]] if "example" in content else []
     return single + [named["value"] for named in content.get("examples", {}).values()]
-
-
-@every_operation
-def test_every_example_is_valid_against_its_schema(document: Document, method: str, path: str) -> None:
-    operation = document["paths"][path][method]
-    contents = [content for answer in operation["responses"].values() for content in answer.get("content", {}).values()]
-    if "requestBody" in operation:
-        contents.append(operation["requestBody"]["content"]["application/json"])
-    for content in contents:
-        examples = examples_of(content)
-        assert examples
-        validator = jsonschema_rs.validator_for({**content["schema"], "components": document["components"]})
-        for one in examples:
-            validator.validate(one)
 
 
 @every_operation

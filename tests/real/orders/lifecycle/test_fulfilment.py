@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from api.orders.examples import FULFILMENT_ANSWER, ORDER_BODIES
 from store import audit
 from store.orders import privacy
+from tests.support.api.described_examples import EXAMPLES, ORDER_BODIES
 from tests.support.orders.shop import Shop, bearer
 
 LONG_AGO = datetime.now(UTC) - timedelta(days=1)
@@ -27,7 +27,7 @@ async def test_fulfilment_gets_what_was_ordered_with_and_the_read_is_recorded(sh
     token = await shop.token("fulfil")
     answer = await shop.get(f"/v1/orders/{order['id']}/fulfilment", token)
     assert answer.status_code == 200
-    assert answer.json() == FULFILMENT_ANSWER
+    assert answer.json() == EXAMPLES["getFulfilment"]["answer"]
     assert answer.headers["Cache-Control"] == "no-store"
     ((actor, subject),) = await reads(shop)
     assert actor is not None

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from api.orders.examples import ORDER_BODIES
 from api.orders.retention import apply_retention, forget_account
 from api.settings import Settings
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import privacy
+from tests.support.api.described_examples import ORDER_BODIES
 from tests.support.app import new_token
 from tests.support.orders.calls import move
 from tests.support.orders.processes import worker

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from api.orders.examples import ORDER_BODIES
 from api.settings import Settings
 from store.bound_items import bound_items
 from store.orders import orders
+from tests.support.api.described_examples import ORDER_BODIES
 from tests.support.golden import Golden
 from tests.support.orders.shop import FREE, KNIFE, LARGEST, NEGATIVE, Shop, opened
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from api.orders.examples import ORDER_BODIES
 from api.settings import Settings
 from store.auth import tokens
+from tests.support.api.described_examples import ORDER_BODIES
 from tests.support.api.envelope import error_of
 from tests.support.app import settings_for
 from tests.support.indices import drop_indices

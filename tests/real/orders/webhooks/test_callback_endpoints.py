@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from api.orders.examples import ORDER_BODIES
 from store import endpoints
 from store.auth import tokens
 from store.endpoints import Endpoint
 from store.outbox import attempts
 from store.records import Order
+from tests.support.api.described_examples import ORDER_BODIES
 from tests.support.orders.desk import Desk, dispatching
 from tests.support.orders.shop import Shop
 from tests.support.services.receiver import Receiver, answers

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from api.errors import from_validation
 from api.http.json_body import parse
-from api.orders.examples import ORDER_BODIES
 from api.orders.schemas import OrderBody
+from tests.support.api.described_examples import ORDER_BODIES
 
 LEAST = ORDER_BODIES["least"]
 

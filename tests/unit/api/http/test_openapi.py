@@ -1,0 +1,44 @@
+"""The description shows of every operation what it takes and answers, in the words of its schema."""
+
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+import jsonschema_rs
+import orjson
+import pytest
+
+from api.app import create_app
+from api.settings import Settings
+from tests.support.platforms import shared_platforms
+
+DOCUMENT: dict[str, Any] = create_app(Settings(_env_file=None), shared_platforms()).openapi()
+OPERATIONS = {each["operationId"]: each for methods in DOCUMENT["paths"].values() for each in methods.values()}
+
+
+def contents_of(operation: dict[str, Any]) -> list[dict[str, Any]]:
+    """What an operation takes and answers, by type of media."""
+    parts = [operation.get("requestBody", {}), *operation["responses"].values()]
+    return [content for part in parts for content in part.get("content", {}).values()]
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_content_has_examples_that_are_valid_against_its_schema(name: str) -> None:
+    for content in contents_of(OPERATIONS[name]):
+        single = [content["example"]] if "example" in content else []
+        examples = single + [each["value"] for each in content.get("examples", {}).values()]
+        assert examples
+        validator = jsonschema_rs.validator_for({**content["schema"], "components": DOCUMENT["components"]})
+        for example in examples:
+            validator.validate(example)
+
+
+@pytest.mark.parametrize("file", list((files("api") / "examples").iterdir()), ids=lambda file: file.name)
+def test_a_file_of_examples_has_operations_of_its_tag(file: Traversable) -> None:
+    tags = {tag for name in orjson.loads(file.read_bytes()) for tag in OPERATIONS[name]["tags"]}
+    assert {f"{tag}.json" for tag in tags} == {file.name}
+
+
+def test_what_is_null_is_shown() -> None:
+    answer = OPERATIONS["getOrder"]["responses"]["200"]["content"]["application/json"]["example"]
+    assert answer["order"]["history"][0]["reason"] is None
