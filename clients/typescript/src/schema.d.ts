@@ -3515,7 +3515,7 @@ export interface operations {
                      *           "name": "Counter-Strike 2",
                      *           "currency": "USD",
                      *           "items": 60000,
-                     *           "indexedAt": "2026-08-09T04:00:00Z",
+                     *           "indexedAt": "2026-08-09T04:00:00.000Z",
                      *           "filters": [
                      *             {
                      *               "name": "price",
@@ -4334,7 +4334,7 @@ export interface operations {
                      *               "max": 20
                      *             }
                      *           },
-                     *           "createdAt": "2026-01-01T12:00:00Z",
+                     *           "createdAt": "2026-01-01T12:00:00.000Z",
                      *           "gapAt": null
                      *         }
                      *       ],
@@ -4454,7 +4454,7 @@ export interface operations {
                      *             "max": 20
                      *           }
                      *         },
-                     *         "createdAt": "2026-01-01T12:00:00Z",
+                     *         "createdAt": "2026-01-01T12:00:00.000Z",
                      *         "gapAt": null
                      *       }
                      *     }
@@ -4610,7 +4610,7 @@ export interface operations {
                      *             "max": 20
                      *           }
                      *         },
-                     *         "createdAt": "2026-01-01T12:00:00Z",
+                     *         "createdAt": "2026-01-01T12:00:00.000Z",
                      *         "gapAt": null
                      *       }
                      *     }
@@ -5322,16 +5322,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "written": 1,
+                     *       "written": 2,
                      *       "superseded": 0,
-                     *       "refused": [
-                     *         {
-                     *           "line": 2,
-                     *           "id": 40000012346,
-                     *           "field": "price",
-                     *           "reason": "Input should be greater than or equal to 0"
-                     *         }
-                     *       ]
+                     *       "refused": []
                      *     }
                      */
                     "application/json": components["schemas"]["CatalogueAnswer"];

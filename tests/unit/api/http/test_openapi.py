@@ -1,5 +1,7 @@
 """The description shows of every operation what it takes and answers, in the words of its schema."""
 
+import re
+from datetime import datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -9,7 +11,9 @@ import orjson
 import pytest
 
 from api.app import create_app
+from api.http.openapi import read_examples
 from api.settings import Settings
+from mappings.timestamps import rfc3339
 from tests.support.platforms import shared_platforms
 
 DOCUMENT: dict[str, Any] = create_app(Settings(_env_file=None), shared_platforms()).openapi()
@@ -42,3 +46,10 @@ def test_a_file_of_examples_has_operations_of_its_tag(file: Traversable) -> None
 def test_what_is_null_is_shown() -> None:
     answer = OPERATIONS["getOrder"]["responses"]["200"]["content"]["application/json"]["example"]
     assert answer["order"]["history"][0]["reason"] is None
+
+
+def test_times_of_answers_are_as_the_service_writes_them() -> None:
+    answers = [each.get("answer", each.get("answers")) for each in read_examples().values()]
+    times = re.findall(r'"(\d{4}-\d\d-\d\dT[^"]*)"', orjson.dumps(answers).decode())
+    assert len(times) > 20
+    assert [rfc3339(datetime.fromisoformat(time)) for time in times] == times
