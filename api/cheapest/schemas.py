@@ -1,10 +1,10 @@
 """The body of `POST /v1/gear/cheapest`, and its response."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from api.http.fields import Int64, NullDefault, Price, Strict, StrictCamelCase
+from api.http.fields import Int64, NullDefault, Price, Strict, success
 from api.orders.schemas import OrderEntry, OrderFields
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, Filters
 
@@ -31,8 +31,4 @@ class CheapestBody(OrderFields):
     )
 
 
-class CheapestAnswer(StrictCamelCase):
-    """The placed orders, the cheapest item first."""
-
-    status: Literal["success"]
-    orders: list[OrderEntry]
+CheapestAnswer = success("CheapestAnswer", "The placed orders, the cheapest item first.", orders=list[OrderEntry])

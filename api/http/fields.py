@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -12,6 +12,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     WithJsonSchema,
+    create_model,
 )
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
@@ -31,6 +32,11 @@ class StrictCamelCase(Strict):
     """The same with keys in camel case."""
 
     model_config = ConfigDict(alias_generator=to_camel)
+
+
+def success(name: str, text: str, base: type[BaseModel] = StrictCamelCase, /, **fields: Any) -> type[BaseModel]:
+    """The schema of a success that no code has as a type: `status` and these fields; `BaseModel` lets others pass."""
+    return create_model(name, __base__=base, __doc__=text, status=Literal["success"], **fields)
 
 
 def _integer(value: Any) -> int:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from email_validator import EmailNotValidError, validate_email
 from pydantic import AfterValidator, Field
 
-from api.http.fields import NullDefault, Price, Strict, StrictCamelCase
+from api.http.fields import NullDefault, Price, Strict, StrictCamelCase, success
 from api.orders.placing.money import FeeMode
 from store.states import State
 
@@ -151,18 +151,8 @@ class OrderWithHistory(OrderEntry):
     history: list[HistoryEntry]
 
 
-class OrderAnswer(StrictCamelCase):
-    """The placed order."""
-
-    status: Literal["success"]
-    order: OrderEntry
-
-
-class OrderWithHistoryAnswer(StrictCamelCase):
-    """One order with its history."""
-
-    status: Literal["success"]
-    order: OrderWithHistory
+OrderAnswer = success("OrderAnswer", "The placed order.", order=OrderEntry)
+OrderWithHistoryAnswer = success("OrderWithHistoryAnswer", "One order with its history.", order=OrderWithHistory)
 
 
 class OrdersAnswer(StrictCamelCase):

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from api.changes.search_fields import SearchFields
-from api.http.fields import StrictCamelCase
+from api.http.fields import StrictCamelCase, success
 from api.orders.schemas import Link, Text
 
 MAX_NAME_CHARACTERS = 128
@@ -36,11 +36,7 @@ class SavedSearchEntry(StrictCamelCase):
     )
 
 
-class SavedSearchAnswer(BaseModel):
-    """One saved search."""
-
-    status: Literal["success"]
-    search: SavedSearchEntry
+SavedSearchAnswer = success("SavedSearchAnswer", "One saved search.", BaseModel, search=SavedSearchEntry)
 
 
 class SavedSearchesAnswer(StrictCamelCase):

@@ -1,10 +1,10 @@
 """The bodies and responses of the vocabulary and of unanswered searches, with their limits."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, ValidationError, create_model, model_validator
 
-from api.http.fields import Int64, NullDefault, Strict, StrictCamelCase
+from api.http.fields import Int64, NullDefault, Strict, StrictCamelCase, success
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, ItemName
 from api.search.schemas.values import Value
 from mappings.fields import DETAILS
@@ -129,25 +129,9 @@ class VocabularyEntry(StrictCamelCase):
     removed_at: str | None = Field(description="RFC 3339; null while it applies")
 
 
-class VocabularyEntryAnswer(StrictCamelCase):
-    """One entry."""
-
-    status: Literal["success"]
-    entry: VocabularyEntry
-
-
-class VocabularyAnswer(StrictCamelCase):
-    """The entries, those added first before."""
-
-    status: Literal["success"]
-    entries: list[VocabularyEntry]
-
-
-class RemovedAnswer(StrictCamelCase):
-    """The id of the entry that was removed."""
-
-    status: Literal["success"]
-    removed: str
+VocabularyEntryAnswer = success("VocabularyEntryAnswer", "One entry.", entry=VocabularyEntry)
+VocabularyAnswer = success("VocabularyAnswer", "The entries, those added first before.", entries=list[VocabularyEntry])
+RemovedAnswer = success("RemovedAnswer", "The id of the entry that was removed.", removed=str)
 
 
 class Trial(StrictCamelCase):
@@ -157,12 +141,9 @@ class Trial(StrictCamelCase):
     names: list[str]
 
 
-class VocabularyTestAnswer(StrictCamelCase):
-    """What the text finds as it is, and with the entry."""
-
-    status: Literal["success"]
-    before: Trial
-    after: Trial
+VocabularyTestAnswer = success(
+    "VocabularyTestAnswer", "What the text finds as it is, and with the entry.", before=Trial, after=Trial
+)
 
 
 class UnansweredEntry(StrictCamelCase):
@@ -176,8 +157,4 @@ class UnansweredEntry(StrictCamelCase):
     last_day: str = Field(description="a date, UTC")
 
 
-class UnansweredAnswer(StrictCamelCase):
-    """The texts, the most frequent first."""
-
-    status: Literal["success"]
-    searches: list[UnansweredEntry]
+UnansweredAnswer = success("UnansweredAnswer", "The texts, the most frequent first.", searches=list[UnansweredEntry])

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from api.http.fields import StrictCamelCase
+from api.http.fields import StrictCamelCase, success
 from api.orders.webhooks.schedule import Outcome
 
 
@@ -32,15 +32,7 @@ class DeliveryEntry(StrictCamelCase):
     )
 
 
-class DeliveriesAnswer(StrictCamelCase):
-    """The callbacks of one order, oldest first."""
-
-    status: Literal["success"]
-    deliveries: list[DeliveryEntry]
-
-
-class DeliveryAnswer(StrictCamelCase):
-    """One callback."""
-
-    status: Literal["success"]
-    delivery: DeliveryEntry
+DeliveriesAnswer = success(
+    "DeliveriesAnswer", "The callbacks of one order, oldest first.", deliveries=list[DeliveryEntry]
+)
+DeliveryAnswer = success("DeliveryAnswer", "One callback.", delivery=DeliveryEntry)

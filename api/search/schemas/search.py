@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model, model_validator
 
-from api.http.fields import Int64, NullDefault, Price, Share, Strict
+from api.http.fields import Int64, NullDefault, Price, Share, Strict, success
 from api.search.parsing.parse import Relaxation
 from api.search.schemas.attachments import AttachmentFilter
 from api.search.schemas.facets import FacetName, Facets
@@ -223,12 +223,9 @@ class SearchAnswer(BaseModel):
     interpretation: Interpretation | None = Field(default=None, description="only with `explain`")
 
 
-class ItemAnswer(BaseModel):
-    """One item; `available` says whether it can be ordered now."""
-
-    status: Literal["success"]
-    gear: GearItem
-    available: bool
+ItemAnswer = success(
+    "ItemAnswer", "One item; `available` says whether it can be ordered now.", BaseModel, gear=GearItem, available=bool
+)
 
 
 class SuggestionEntry(BaseModel):
@@ -239,8 +236,4 @@ class SuggestionEntry(BaseModel):
     count: Annotated[int, Field(ge=1, description="how many items on offer have it, exactly")]
 
 
-class SuggestAnswer(BaseModel):
-    """The best suggestions first."""
-
-    status: Literal["success"]
-    suggestions: list[SuggestionEntry]
+SuggestAnswer = success("SuggestAnswer", "The best suggestions first.", BaseModel, suggestions=list[SuggestionEntry])
