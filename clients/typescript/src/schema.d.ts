@@ -5170,21 +5170,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "success",
-                     *       "written": 1,
-                     *       "superseded": 0,
-                     *       "refused": [
-                     *         {
-                     *           "line": 2,
-                     *           "id": 40000012346,
-                     *           "field": "price",
-                     *           "reason": "Input should be greater than or equal to 0"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["CatalogueAnswer"];
                 };
             };
