@@ -81,22 +81,25 @@ async def record(
     next event of one of their orders due.
 
     Where the attempt has lost its lease (to another dispatcher or to a replay), or the delivery has ended, only the
-    attempt is recorded. What was delivered is delivered, whoever holds it.
+    attempt is recorded, and nothing counts as given up. What was delivered is delivered, whoever holds it.
     """
     if not finished:
         return False
     await lock_orders(connection, [row.work.subject.id for row in finished])
     delivered = [_change(row) for row in finished if row.state == "delivered"]
-    others = [{**_change(row), "held": row.work.leased_until} for row in finished if row.state != "delivered"]
-    for statement, changes in ((_DELIVERED, delivered), (_ENDED, others)):
+    pending = [_held_change(row) for row in finished if row.state == "pending"]
+    for statement, changes in ((_DELIVERED, delivered), (_ENDED, pending)):
         if changes:
             await connection.execute(statement, changes)
+    failed: Counter[str] = Counter()
+    for row in finished:
+        if row.state == "failed":  # each alone, which tells whether it held its lease; they are few
+            failed[row.work.subject.token_id] += (await connection.execute(_ENDED, _held_change(row))).rowcount
     await connection.execute(_RECORD, [_attempt(row) for row in finished])
     full = [(row.work.subject.id, row.work.n) for row in finished if row.work.attempts >= max_attempts]
     if full:
         await connection.execute(_TRIM, {"full": full, "max_attempts": max_attempts})
-    failed = Counter(row.work.subject.token_id for row in finished if row.state == "failed")
-    if failed:  # in one order for all, so that no two wait for each other's
+    if failed.total():  # in one order for all, so that no two wait for each other's
         await connection.execute(
             _COUNT_FAILED, [{"whose": token_id, "more": count} for token_id, count in sorted(failed.items())]
         )
@@ -118,6 +121,10 @@ def _change(finished: FinishedAttempt) -> dict[str, Any]:
         "again": finished.next_attempt_at,
         "tried": finished.attempt.at,
     }
+
+
+def _held_change(finished: FinishedAttempt) -> dict[str, Any]:
+    return {**_change(finished), "held": finished.work.leased_until}
 
 
 def _attempt(finished: FinishedAttempt) -> dict[str, Any]:

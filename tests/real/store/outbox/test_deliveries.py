@@ -280,3 +280,5 @@ async def test_an_attempt_that_is_under_way_does_not_undo_a_replay(
     assert again.tries == 0
     assert await finished(store, hanging, "delivered")
     assert not await finished(store, again, "failed")
+    async with store.reading() as connection:
+        assert await attempts.failed_by_token(connection) == {order.token_id: 0}, "nothing was given up"
