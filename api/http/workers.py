@@ -3,8 +3,8 @@
 import gc
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.context import ForkProcess
 from pickle import UnpicklingError
 from socket import socket
@@ -51,15 +51,33 @@ class Supervisor(Multiprocess):
         if self.should_exit.is_set():
             return
         before = list(self.processes)
-        try:
+        with self._trying_again():
             super().keep_subprocess_alive()
-        except OSError as error:
-            log.error("a worker could not be started and is tried again", cause=str(error))
         self.has_failed = self.should_exit.is_set()
         deaths = [process for process in before if process not in self.processes]
         for process in deaths:
             log.error("a worker ended unasked and was replaced", pid=process.pid, exitCode=process.exitcode)
         self._on_deaths(len(deaths))
+
+    def handle_hup(self) -> None:
+        """Replaces all workers, each once the one in its place serves."""
+        with self._trying_again(signal.SIGHUP):
+            super().handle_hup()
+
+    def handle_ttin(self) -> None:
+        """Starts one more worker."""
+        with self._trying_again(signal.SIGTTIN):
+            super().handle_ttin()
+
+    @contextmanager
+    def _trying_again(self, *signals: int) -> Iterator[None]:
+        """Where the system has no room for a worker, the others serve on, and the signals that ask for it return."""
+        try:
+            yield
+        except OSError as error:
+            log.error("a worker could not be started and is tried again", cause=str(error))
+            self.processes_num = len(self.processes)  # SIGTTIN had counted it
+            self.signal_queue.extend(signals)
 
     def terminate_all(self) -> None:
         """Tells the workers to stop and leaves the socket to them."""

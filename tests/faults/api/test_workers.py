@@ -15,6 +15,7 @@ import pytest
 from tests.support.api.two_workers import two_workers
 from tests.support.api.waiting import serves, until
 from tests.support.app import settings_for
+from tests.support.servers import free_port
 from tests.support.store.migrated import migrated
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux alone")
@@ -82,6 +83,53 @@ async def test_a_worker_for_which_there_is_no_room_is_tried_again(service: Servi
     supervisor.rlimit(psutil.RLIMIT_NOFILE, files)
     await until(replaced)
     assert first[1] in supervisor.children()
+
+
+async def test_workers_that_a_signal_asks_for_come_when_there_is_room(tmp_path: Path) -> None:
+    """SIGHUP asks for new ones in the place of all, SIGTTIN for one more."""
+    script = tmp_path / "service.py"
+    script.write_text(
+        """
+import sys
+import uvicorn
+from api.http.workers import Supervisor
+
+async def serving(scope, receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body"})
+
+config = uvicorn.Config(serving, lifespan="off", port=int(sys.argv[1]), workers=2, log_config=None)
+Supervisor(config, [config.bind_socket()], lambda deaths: None).run()
+"""
+    )
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    with (tmp_path / "log").open("wb") as log:
+        process = psutil.Popen([sys.executable, script, str(port)], stdout=log, stderr=log)
+
+    async def failed() -> bool:
+        return (tmp_path / "log").read_text().count("a worker could not be started and is tried again") >= 2
+
+    async def replaced() -> bool:
+        living = {each for each in process.children() if each.status() != psutil.STATUS_ZOMBIE}
+        return len(living) == 3 and living.isdisjoint(first)
+
+    try:
+        await until(partial(serves_anew, url), START_SECONDS)
+        first = process.children()
+        files = process.rlimit(psutil.RLIMIT_NOFILE)
+        process.rlimit(psutil.RLIMIT_NOFILE, (process.num_fds(), files[1]))  # no pipe to a worker can be opened
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGTTIN)
+        await until(failed)
+        assert process.children() == first
+        assert await serves_anew(url)
+        process.rlimit(psutil.RLIMIT_NOFILE, files)
+        await until(replaced)
+        assert await serves_anew(url)
+    finally:
+        process.terminate()
+        process.wait(30)
 
 
 def test_workers_that_cannot_start_end_their_supervisor(tmp_path: Path) -> None:
