@@ -1,11 +1,13 @@
 """The worker processes of a server: forked from one that has read all, and replaced where they die."""
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.context import ForkProcess
+from pathlib import Path
 from pickle import UnpicklingError
 from socket import socket
 from time import monotonic
@@ -114,10 +116,15 @@ class _Fork(ForkProcess):
     """A process that no signal reaches before it has handlers of its own: the supervisor's only note that one came."""
 
     def start(self) -> None:
-        """Forks."""
+        """Forks. Where that fails, it closes the pipes that `multiprocessing` leaves open: there are many tries."""
+        before = _descriptors()
         earlier = signal.pthread_sigmask(signal.SIG_BLOCK, multiprocess.SIGNALS)
         try:
             super().start()
+        except OSError:
+            for each in _descriptors() - before:
+                os.close(each)
+            raise
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
 
@@ -128,3 +135,8 @@ class _Fork(ForkProcess):
         with suppress(KeyboardInterrupt):
             signal.pthread_sigmask(signal.SIG_UNBLOCK, multiprocess.SIGNALS)
             super().run()
+
+
+def _descriptors() -> set[int]:
+    """Those that are open; the one by which they are listed is not any more."""
+    return {int(each.name) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()}

@@ -132,6 +132,39 @@ Supervisor(config, [config.bind_socket()], lambda deaths: None).run()
         process.wait(30)
 
 
+def test_however_often_there_is_no_room_for_a_process_nothing_stays_open(tmp_path: Path) -> None:
+    """Or the descriptors would run out, and no worker could be started when there is room again."""
+    script = tmp_path / "tries.py"
+    script.write_text(
+        """
+import gc, multiprocessing.popen_fork, os, resource
+import uvicorn
+from api.http.workers import Worker
+
+async def unused(scope, receive, send): ...
+
+def descriptors_after_tries(count):
+    for _ in range(count):
+        try:
+            Worker(config, []).start()
+        except BlockingIOError:
+            continue
+        raise AssertionError("it was started")
+    gc.collect()
+    return len(os.listdir("/proc/self/fd"))
+
+config = uvicorn.Config(unused, log_config=None)
+if os.getuid() == 0:
+    os.setuid(65534)  # the limit does not hold for root; modules are read before, which others may not
+resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+first = descriptors_after_tries(1)
+print("more:", descriptors_after_tries(20) - first)
+"""
+    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=START_SECONDS)
+    assert "more: 0" in ended.stdout, ended.stderr
+
+
 def test_workers_that_cannot_start_end_their_supervisor(tmp_path: Path) -> None:
     script = tmp_path / "service.py"
     script.write_text(
