@@ -61,7 +61,7 @@ class Repairs:
         index = repair.index
         match repair.action:
             case Action.POINT_PRODUCTS:
-                if [state.index for state in generations.all() if state.serving] != [index]:
+                if generations.serving() != [index]:
                     raise CommandError(f"{index} does not serve alone any more")
                 generations.swap(index, lock.renew)
             case Action.REMOVE_PRODUCTS:

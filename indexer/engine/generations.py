@@ -190,10 +190,9 @@ class Generations:
             with suppress(AuthorizationException):
                 self._retry.call(lambda: self._client.indices.forcemerge(index=products, params=params))
 
-    def serving_items(self) -> int | None:
-        """How many items serve now; None where nothing does."""
-        serving = [state.index for state in self.all() if state.serving]
-        return sum(self.count(index) for index in serving) if serving else None
+    def serving(self) -> list[str]:
+        """What serves now, oldest first; more than one only where something else has moved the alias."""
+        return [state.index for state in self.all() if state.serving]
 
     def state(self, index: str) -> IndexState:
         """The generation of this name; raises CommandError where there is none."""
@@ -223,7 +222,7 @@ class Generations:
                     raise
 
         self._retry.call(point_alias)
-        serving = [state.index for state in self.all() if state.serving]
+        serving = self.serving()
         if serving != [index]:
             message = f"the alias {self.alias} points to {', '.join(serving) or 'nothing'} after the swap to {index}"
             raise CommandError(message)

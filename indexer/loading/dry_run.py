@@ -103,8 +103,8 @@ def dry_run(
         report.rejected, report.duplicates = reader.rejected, reader.duplicates
     if rejects is not None:
         rejects.close()
-    if report.items:
-        report.prices = compare_prices(client, report.alias, reader.sample.prices, retry)
+    if report.serving and report.items:
+        report.prices = compare_prices(client, report.serving, reader.sample.prices, retry)
     report.complete = True
     report.refusals += broken_rules(
         job,

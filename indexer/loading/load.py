@@ -263,15 +263,16 @@ class Load:
         report = self._report
         if report.read != report.indexed + report.rejected + report.duplicates:
             raise CommandError(f"the numbers do not add up, nothing is swapped in: {report.counts()}")
-        serving = self._generations.serving_items()
-        if serving:
-            report.prices = compare_prices(self._client, report.alias, self._prices, self._retry)
+        serving = self._generations.serving()
+        items = sum(self._generations.count(index) for index in serving)
+        if items:
+            report.prices = compare_prices(self._client, serving[-1], self._prices, self._retry)
         sentences = broken_rules(
             self._job,
             read=report.read,
             accepted=report.indexed,
             rejected=report.rejected,
-            serving=serving or 0,
+            serving=items,
             rejects=report.rejects,
             prices=report.prices,
         )

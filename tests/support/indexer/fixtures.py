@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,13 @@ def wire(place: Place, opensearch_url: str, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("GEAR_OPENSEARCH_URL", proxy.url)
         place.environment["GEAR_OPENSEARCH_URL"] = proxy.url
         yield proxy
+
+
+@pytest.fixture
+def scripted() -> Iterator[tuple[Wire, OpenSearch]]:
+    """A wire with no engine behind it, whose rule answers everything, and a client of it."""
+    with Wire("http://127.0.0.1:1") as proxy, closing(connect(SearchSettings(opensearch_url=proxy.url))) as client:
+        yield proxy, client
 
 
 def items(count: int, first: int = 1) -> list[dict[str, Any]]:

@@ -43,6 +43,12 @@ def test_a_lost_column_of_prices_leaves_the_old_index(place: Place) -> None:
     assert report["prices"] == {"compared": 20, "changed": 20}
 
 
+def test_where_two_generations_serve_the_newest_is_compared(place: Place) -> None:
+    place.load(items(20))
+    place.client.indices.create(index=f"{place.alias}-20200101000000000-00000000", body={"aliases": {place.alias: {}}})
+    assert place.load(priced(100), code=1)["prices"] == {"compared": 20, "changed": 20}
+
+
 def test_new_items_alone_are_no_sign_of_anything(place: Place) -> None:
     place.load(items(20))
     report = place.load([*priced(100, count=9), *items(20, first=100)])

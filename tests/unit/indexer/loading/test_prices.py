@@ -1,8 +1,15 @@
 """The sample of prices is the same for the same ids, and what counts as changed is more than a factor of two."""
 
-import pytest
+from typing import Any
 
-from indexer.loading.prices import PriceSample, is_changed
+import orjson
+import pytest
+from opensearchpy import OpenSearch
+
+from indexer.engine.retry import RetryPolicy
+from indexer.loading.prices import PriceSample, compare_prices, is_changed
+from indexer.loading.rules import PriceChanges
+from tests.support.indexer.wire import Fault, Wire
 
 
 @pytest.mark.parametrize(
@@ -42,3 +49,14 @@ def test_a_large_catalogue_gives_a_fair_sample_whatever_its_order(step: int) -> 
     assert 500 <= len(forward.prices) <= 1000
     upper_half = sum(number > ids[10_000] for number in forward.prices) / len(forward.prices)
     assert 0.4 < upper_half < 0.6
+
+
+def test_prices_that_cannot_be_read_for_a_moment_are_compared_all_the_same(scripted: tuple[Wire, OpenSearch]) -> None:
+    """Else a catalogue in another unit would pass while a shard of the serving index is not started."""
+    wire, client = scripted
+    error = {"type": "no_shard_available_action_exception", "reason": "none"}
+    unread: list[dict[str, Any]] = [{"_id": str(number), "error": error} for number in range(20)]
+    read = [{"_id": str(number), "found": True, "_source": {"price": 1}} for number in range(20)]
+    answers = iter([[*read[:5], *unread[5:]], read])
+    wire.rule = lambda method, path, body: Fault("answer", 200, orjson.dumps({"docs": next(answers)}))
+    assert compare_prices(client, "listings", dict.fromkeys(range(20), 100), RetryPolicy(30)) == PriceChanges(20, 20)
