@@ -74,7 +74,7 @@ class Repairs:
                 generations.remove(index, lock.renew)
             case Action.REMOVE_EMPTY_INDEX:
                 self.client.indices.refresh(index=index)  # counts also what no search has seen yet
-                if count := self.client.count(index=index)["count"]:
+                if count := generations.count(index):
                     raise CommandError(f"{index} has {count:,} documents by now and is not removed")
                 lock.renew()
                 self.client.indices.delete(index=index)

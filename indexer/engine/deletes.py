@@ -26,7 +26,7 @@ from indexer.engine.bulk import (
 )
 from indexer.engine.hidden_index import create_hidden_index
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime, retry_when_lost
+from indexer.engine.scan import PointInTime, count_documents, retry_when_lost
 from indexer.engine.states import loading_alias
 from indexer.errors import CommandError
 from mappings.names import deletes_alias, deletes_index
@@ -98,12 +98,12 @@ class Deletes:
 
     def count_later(self, version: int) -> int:
         """How many items have a delete that was recorded as later than this."""
-        body = {"query": {"range": {"version": {"gt": version}}}}
+        query = {"range": {"version": {"gt": version}}}
         params = {"ignore_unavailable": "true"}  # it is made with the first delete
 
         def count() -> int:
             self._client.indices.refresh(index=self.alias, params=params)
-            return int(self._client.count(index=self.alias, body=body, params=params)["count"])
+            return count_documents(self._client, self.alias, query, **params)
 
         return self._retry.call(count)
 

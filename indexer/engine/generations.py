@@ -18,6 +18,7 @@ from opensearchpy.exceptions import AuthorizationException, NotFoundError
 
 from indexer.engine.drift import DefinedIndex, at_creation, defined_listings, defined_products, same
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.scan import count_documents
 from indexer.engine.states import LOADING_SETTINGS, IndexState, ProductsState, loading_alias, products_actions
 from indexer.errors import CommandError
 from mappings.definition import Definition
@@ -112,10 +113,7 @@ class Generations:
 
     def count(self, index: str) -> int:
         """How many items it has, as of its last refresh."""
-        answer: dict[str, Any] = self._retry.call(lambda: self._client.count(index=index))
-        if answer["_shards"]["successful"] != answer["_shards"]["total"]:
-            raise CommandError(f"not every part of {index} answered: {answer['_shards']}")
-        return int(answer["count"])
+        return self._retry.call(lambda: count_documents(self._client, index))
 
     def products_without_listings(self) -> list[str]:
         """The indices of products without an index of listings: their load died before it made that, or it was removed

@@ -110,6 +110,12 @@ def complete(index: str, answer: Json) -> Json:
     return answer
 
 
+def count_documents(client: OpenSearch, index: str, query: Json | None = None, **params: str) -> int:
+    """How many documents of an index the query matches, of all where it is left out; of all shards, as `complete`."""
+    body = None if query is None else {"query": query}
+    return int(complete(index, client.count(index=index, body=body, params=params))["count"])
+
+
 def in_pages(elements: Iterable[Element], size: int) -> Iterator[list[Element]]:
     """The elements in lists of at most `size`."""
     rest = iter(elements)

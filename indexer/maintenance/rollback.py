@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from opensearchpy import OpenSearch
@@ -12,6 +13,7 @@ from indexer.engine.deletes import Deletes
 from indexer.engine.drift import Differences, defined_listings, field_differences
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.scan import count_documents
 from indexer.engine.states import IndexState
 from indexer.errors import CommandError
 from indexer.loading.prices import compare_prices, sample_of_index
@@ -87,8 +89,8 @@ class Rollback:
         retry = RetryPolicy(RETRY_SECONDS)
         changed_live = deleted_live = None
         if serving is not None and serving.version is not None:
-            query = {"query": {"range": {"version": {"gt": serving.version}}}}
-            changed_live = int(self.client.count(index=serving.index, body=query)["count"])
+            query = {"range": {"version": {"gt": serving.version}}}
+            changed_live = retry.call(partial(count_documents, self.client, serving.index, query))
             deleted_live = Deletes(self.client, self.alias, retry).count_later(serving.version)
         items, prices = generations.count(target.index), PriceChanges()
         if serving is not None:

@@ -11,7 +11,7 @@ from opensearchpy import OpenSearch
 
 from indexer.engine.bulk import BulkSender, reason_of
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime, complete, in_pages, retry_when_lost
+from indexer.engine.scan import PointInTime, complete, count_documents, in_pages, retry_when_lost
 from indexer.errors import CommandError
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
@@ -50,9 +50,7 @@ class Claims:
 
         A file that is not there yet means no orders; with ordered items it means another working directory.
         """
-        body, params = {"query": IS_BOUND}, {"ignore_unavailable": "true"}
-        answer = self._retry.call(lambda: complete(alias, client.count(index=alias, body=body, params=dict(params))))
-        hidden = int(answer["count"])
+        hidden = self._retry.call(lambda: count_documents(client, alias, IS_BOUND, ignore_unavailable="true"))
         if not hidden:
             return
         if self._database.is_missing:
