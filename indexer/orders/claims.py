@@ -207,7 +207,8 @@ def mark(client: OpenSearch, index: str, items: list[int], retry: RetryPolicy, *
     document = orjson.dumps({"doc": {"bound": bound}})
 
     def lines(item: int) -> bytes:
-        return b'{"update":{"_id":"%d"}}\n%b\n' % (item, document)
+        # live changes write the same items meanwhile
+        return b'{"update":{"_id":"%d","retry_on_conflict":3}}\n%b\n' % (item, document)
 
     sender = BulkSender(client, retry)
     marked = 0

@@ -3,15 +3,18 @@
 import os
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from indexer.engine.bulk import index_lines
 from indexer.engine.retry import RetryPolicy
-from indexer.orders.claims import Claims
+from indexer.orders.claims import Claims, mark
 from indexer.orders.database import OrdersDatabase
 from tests.support.indexer.fixtures import Place, items, lines
+from tests.support.indexer.generation import create_generation
 from tests.support.indexer.shop import Shop
 from tests.support.indexer.wire import CUT, LOSE, Fault, Wire
 
@@ -29,6 +32,31 @@ def test_sold_items_are_hidden_in_a_new_index_from_the_start(place: Place, shop:
     assert _bound(place, report["index"]) == [1, 2, 3, 5]
     document = place.client.get(index=place.alias, id="1")["_source"]
     assert document["name"] == "Item 1"
+
+
+def test_items_are_marked_while_live_changes_write_them(place: Place) -> None:
+    """Else a load would end at its last step."""
+    index, numbers = f"{place.alias}-20200101000000000-00000000", range(300)
+    create_generation(place.client, index)
+    written, ended = threading.Event(), threading.Event()
+
+    def follow() -> None:
+        version = 0
+        while not ended.is_set():
+            version += 1000  # as time goes on, faster than marks count up
+            changes = [index_lines(number, version, b'{"id":%d,"bound":false}' % number) for number in numbers]
+            assert place.client.bulk(body=b"".join(changes), index=index)["errors"] is False
+            written.set()
+
+    with ThreadPoolExecutor() as threads:
+        follower = threads.submit(follow)
+        try:
+            assert written.wait(60)
+            for _ in range(10):
+                assert mark(place.client, index, [*numbers], RetryPolicy(30), bound=True) == len(numbers)
+        finally:
+            ended.set()
+        follower.result()
 
 
 def test_every_page_of_the_orders_is_read(place: Place, shop: Shop) -> None:
