@@ -52,8 +52,8 @@ def describe_error(error: OpenSearchException, address: str) -> str:
     return f"OpenSearch at {address} answered with an error: {cause(error)}"
 
 
-def cause(error: OpenSearchException) -> str:
-    """What the engine or the network said, in a few words."""
+def cause(error: Exception) -> str:
+    """What the engine or the network said, in a few words; what any other error says."""
     if isinstance(error, exceptions.ConnectionError):
         return _POOL.sub("", str(error.error))
     if isinstance(error, TransportError):

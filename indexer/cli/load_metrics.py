@@ -84,6 +84,6 @@ class LoadMetrics:
             ratio = min(1.0, self._position / self._size)
             gauge("gear_load_progress_ratio", "Share of the sources that is read", ratio)
         if not running:
-            gauge("gear_load_succeeded", "Whether the last load was swapped in", report.swapped)
+            gauge("gear_load_succeeded", "Whether the last load was swapped in", bool(report.swapped))
             gauge("gear_load_end_timestamp_seconds", "When the load ended", time.time())
         return registry

@@ -14,18 +14,23 @@ from functools import partial
 from typing import Any
 
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import AuthorizationException, NotFoundError
+from opensearchpy.exceptions import AuthorizationException, OpenSearchException
 
 from indexer.engine.drift import DefinedIndex, at_creation, defined_listings, defined_products, same
-from indexer.engine.retry import RetryPolicy
+from indexer.engine.retry import RetryPolicy, is_transient
 from indexer.engine.scan import count_documents
 from indexer.engine.states import LOADING_SETTINGS, IndexState, ProductsState, loading_alias, products_actions
 from indexer.errors import CommandError
 from mappings.definition import Definition
+from mappings.engine_errors import cause
 from mappings.names import generation_of, generation_pattern, parse_generation, products_of
 
 MAX_MERGED_PRODUCTS = 500_000  # which takes seconds
 ANSWER_SECONDS = 30.0  # for the answer of a wait that the engine ends
+
+
+class SwapUnknownError(CommandError):
+    """The request of a swap was sent, and whether the engine made it could not be found out."""
 
 
 class Generations:
@@ -203,24 +208,36 @@ class Generations:
         """Points both aliases to this generation alone, in one call; returns which served before.
 
         `fence` raises where this process may not do that any more; it is asked right before. May be repeated: a call
-        whose answer was lost is looked up before anything is done again.
+        whose answer was lost is looked up before anything is done again. Raises SwapUnknownError where that failed.
         """
         before: list[str] = []
+        sent = False
 
         def point_alias() -> None:
+            nonlocal sent
             old, actions = self._swapping(index)
             if not actions:
                 return
             before[:] = old
             fence()
+            sent = True
             try:
                 self._client.indices.update_aliases(body={"actions": actions})
-            except NotFoundError:  # by then it was done by an earlier call, which had been taken for lost
-                if self._swapping(index)[1]:
+            except OpenSearchException as error:
+                if is_transient(error):
+                    raise
+                if self._swapping(index)[1]:  # else it was done by an earlier call, which had been taken for lost
+                    sent = False
                     raise
 
-        self._retry.call(point_alias)
-        serving = self.serving()
+        try:
+            self._retry.call(point_alias)
+            serving = self.serving()
+        except (CommandError, OpenSearchException) as error:
+            if not sent:
+                raise
+            message = f"whether {index} serves now is not known, `gear-indexer status` tells: {cause(error)}"
+            raise SwapUnknownError(message) from error
         if serving != [index]:
             message = f"the alias {self.alias} points to {', '.join(serving) or 'nothing'} after the swap to {index}"
             raise CommandError(message)

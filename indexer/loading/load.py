@@ -20,7 +20,7 @@ from indexer.documents.refusal import refused_by_engine
 from indexer.documents.rejects import RejectsFile
 from indexer.engine.bulk import BulkItem, BulkWriter, index_lines
 from indexer.engine.deletes import Deletes
-from indexer.engine.generations import Generations
+from indexer.engine.generations import Generations, SwapUnknownError
 from indexer.engine.intakes import IntakeRecord
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError
 from indexer.engine.states import expired, loading_alias
@@ -328,10 +328,10 @@ class Load:
             if newer:
                 raise CommandError(f"{newer[0]}, begun later, was swapped in meanwhile; this older load is dropped")
             before = generations.swap(index, self._lock.renew)
-        except RetriesExhaustedError as error:
+        except SwapUnknownError:
             self._keep_unfinished = True  # the swap may yet happen: its answer was lost
-            message = f"whether {index} serves now is not known, `gear-indexer status` tells: {error}"
-            raise CommandError(message) from error
+            self._report.swapped = None
+            raise
         self._report.swapped = True
         self._report.previous = before[0] if before else None
 
@@ -341,9 +341,8 @@ class Load:
         try:
             generations.remove(index, self._lock.renew)  # who took the lock over decides what becomes of the index
         except (CommandError, OpenSearchException) as error:
-            why = cause(error) if isinstance(error, OpenSearchException) else str(error)
             self._progress.say(
-                f"{index} could not be removed ({why}); the next load or `gear-indexer prune` removes it"
+                f"{index} could not be removed ({cause(error)}); the next load or `gear-indexer prune` removes it"
             )
 
     def _prune(self, index: str) -> None:

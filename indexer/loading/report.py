@@ -30,7 +30,7 @@ class LoadReport:
     duplicates: int = 0
     resumed: int = 0  # of the indexed ones: acknowledged by the interrupted load, and not sent again
     bound: int = 0
-    swapped: bool = False
+    swapped: bool | None = False  # None: not known
     previous: str | None = None
     removed: list[str] = field(default_factory=list)
     rejects: str | None = None

@@ -11,7 +11,7 @@ from opensearchpy import OpenSearch
 
 from indexer.engine.deletes import Deletes
 from indexer.engine.drift import Differences, defined_listings, field_differences
-from indexer.engine.generations import Generations
+from indexer.engine.generations import Generations, SwapUnknownError
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import count_documents
 from indexer.engine.states import IndexState
@@ -151,7 +151,11 @@ class Rollback:
             marked = carry(self.client, target.index, claims.bound(), RetryPolicy(RETRY_SECONDS))
         answer.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=marked)
         with self.uninterrupted(), published_after(claims, started):
-            before = generations.swap(target.index, lock.renew)
+            try:
+                before = generations.swap(target.index, lock.renew)
+            except SwapUnknownError:
+                answer["swapped"] = None
+                raise
             answer.update(swapped=True, previous=before[0] if before else None)
         answer["items"] = generations.count(target.index)
 

@@ -66,7 +66,7 @@ def test_a_swap_that_cannot_be_made_is_not_guessed_about(place: Place, wire: Wir
     wire.rule = rule
     report = place.load(items(3), "--retry-timeout", "0.4", code=1)
     assert "`gear-indexer status` tells" in report["error"]
-    assert report["swapped"] is False
+    assert report["swapped"] is None
     assert place.served() == [1, 2]
     states = {one["index"]: one["state"] for one in place.json("status", "--platform", "730")["generations"]}
     assert states == {old: "serving", report["index"]: "unfinished"}
