@@ -129,8 +129,8 @@ class Load:
                 with self._report.phase("proof"):
                     self._prove(target, manifest)
             with self._report.phase("swap"):
-                since = self._carry(index)  # once more: warm-up and proof take minutes
-                with uninterrupted(), published_after(self._claims, since):
+                since, carried = self._carry(index)  # once more: warm-up and proof take minutes
+                with uninterrupted(), published_after(self._claims, since, carried):
                     self._swap(index)
         finally:
             if not self._keep_unfinished and not self._report.swapped:
@@ -291,12 +291,15 @@ class Load:
         with report.phase("warm-up"):
             warm(self._client, target.index, self._retry)
 
-    def _carry(self, index: str) -> datetime:
-        """Makes the marks of the index those of the orders; returns since when changes of orders may not be in it."""
-        since = datetime.now(UTC)
+    def _carry(self, index: str) -> tuple[datetime, set[int]]:
+        """Makes the marks of the index those of the orders; returns since when changes of orders may not be in it, and
+        the items that were bound then.
+        """
+        since, bound = datetime.now(UTC), set[int]()
         if self._claims is not None:
-            self._report.bound = carry(self._client, index, self._claims.bound(), self._retry)
-        return since
+            bound = self._claims.bound()
+            self._report.bound = carry(self._client, index, bound, self._retry)
+        return since, bound
 
     def _prove(self, target: LoadTarget, manifest: Manifest) -> None:
         for attempt in range(LATE_CHANGES + 1):

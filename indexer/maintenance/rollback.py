@@ -145,12 +145,13 @@ class Rollback:
             say(f"{target.index} has another definition than this version's: searches may not find everything")
         if claims is not None:
             claims.check(self.client, generations.alias)
-        started = datetime.now(UTC)
+        started, bound = datetime.now(UTC), set[int]()
         marked = 0
         if claims is not None:
-            marked = carry(self.client, target.index, claims.bound(), RetryPolicy(RETRY_SECONDS))
+            bound = claims.bound()
+            marked = carry(self.client, target.index, bound, RetryPolicy(RETRY_SECONDS))
         answer.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=marked)
-        with self.uninterrupted(), published_after(claims, started):
+        with self.uninterrupted(), published_after(claims, started, bound):
             try:
                 before = generations.swap(target.index, lock.renew)
             except SwapUnknownError:

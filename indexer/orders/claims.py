@@ -8,11 +8,13 @@ from typing import Any, Protocol, TypeVar
 
 import orjson
 from opensearchpy import OpenSearch
+from opensearchpy.exceptions import OpenSearchException
 
 from indexer.engine.bulk import BulkSender, reason_of
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, complete, count_documents, in_pages, retry_when_lost
 from indexer.errors import CommandError
+from mappings.engine_errors import cause
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
 from store.connection.errors import StoreError
@@ -92,14 +94,7 @@ class Claims:
 
     def bound(self) -> set[int]:
         """The items that active orders reserve; raises CommandError where the database cannot be read."""
-
-        async def read(store: Store) -> set[int]:
-            async with store.reading() as connection:
-                return await self._all_pages(
-                    lambda after: bound_items(connection, self._platform, after, self._page_items)
-                )
-
-        return self._run(read, set(), _UNREADABLE)
+        return self._run(self._bound, set(), _UNREADABLE)
 
     def bound_among(self, items: list[int]) -> set[int]:
         """Those of these items that active orders reserve; raises CommandError where the database cannot be read."""
@@ -130,10 +125,11 @@ class Claims:
             "{}; send them again, until then sold items may be offered",
         )
 
-    def publish_again(self, since: datetime) -> int:
-        """Has what changed from `since` on published to the index again; returns how many items.
+    def publish_again(self, since: datetime, carried: set[int]) -> int:
+        """Has what changed from `since` on, and what is bound otherwise than `carried`, which the index was given,
+        published to the index again; returns how many items.
 
-        No more than that: new orders wait behind it. What is bound for longer is marked by `carry`.
+        No more than that: new orders wait behind it. What was carried and has not changed is in the index.
         """
 
         async def write(store: Store) -> int:
@@ -141,17 +137,28 @@ class Claims:
                 changed = await self._all_pages(
                     lambda after: changed_since(connection, self._platform, since, after, self._page_items)
                 )
-            for page in in_pages(sorted(changed), self._page_items):
-                async with store.transaction() as connection:
-                    await enqueue(connection, self._platform, page, datetime.now(UTC))
-            return len(changed)
+            await self._enqueue(store, changed)
+            # `since` is of this machine's clock, and changes have the times of others
+            others = (await self._bound(store) ^ carried) - changed
+            await self._enqueue(store, others)
+            return len(changed) + len(others)
 
         return self._run(
             write,
             0,
-            "what was ordered during the swap could not be recorded for the new index (GEAR_DATABASE_URL): {}; "
-            "load again, until then sold items may be offered",
+            "what was ordered during the swap could not be recorded for the new index (GEAR_DATABASE_URL): {}; in a "
+            f"minute `gear-indexer doctor --platform {self._platform} --fix` hides it, until then sold items may be "
+            "offered",
         )
+
+    async def _enqueue(self, store: Store, items: set[int]) -> None:
+        for page in in_pages(sorted(items), self._page_items):
+            async with store.transaction() as connection:
+                await enqueue(connection, self._platform, page, datetime.now(UTC))
+
+    async def _bound(self, store: Store) -> set[int]:
+        async with store.reading() as connection:
+            return await self._all_pages(lambda after: bound_items(connection, self._platform, after, self._page_items))
 
     async def _all_pages(self, read: Callable[[int | None], Awaitable[list[int]]]) -> set[int]:
         items: set[int] = set()
@@ -229,13 +236,21 @@ def _is_marked(item: int, result: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def published_after(claims: Claims | None, since: datetime) -> Iterator[None]:
+def published_after(claims: Claims | None, since: datetime, carried: set[int]) -> Iterator[None]:
     """Publishes what was ordered or let go from `since` on, which the index before has got, once the block has swapped.
 
-    After an error, too: the aliases may have moved all the same.
+    After an error, too: the aliases may have moved all the same. Where both fail, the CommandError says both.
     """
+    if claims is None:
+        yield
+        return
     try:
         yield
-    finally:
-        if claims is not None:
-            claims.publish_again(since)
+    except BaseException as error:
+        try:
+            claims.publish_again(since, carried)
+        except CommandError as unpublished:
+            if isinstance(error, CommandError | OpenSearchException):
+                raise CommandError(f"{cause(error)}; {unpublished}") from error
+        raise
+    claims.publish_again(since, carried)

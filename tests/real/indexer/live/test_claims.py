@@ -11,7 +11,7 @@ import pytest
 
 from indexer.engine.bulk import index_lines
 from indexer.engine.retry import RetryPolicy
-from indexer.orders.claims import Claims, mark
+from indexer.orders.claims import Claims, mark, published_after
 from indexer.orders.database import OrdersDatabase
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.generation import create_generation
@@ -66,7 +66,20 @@ def test_every_page_of_the_orders_is_read(place: Place, shop: Shop) -> None:
         assert claims.bound() == {1, 2, 3, 5, 99}
         assert claims.bound_among([1, 4, 5, 6, 99]) == {1, 5, 99}
         assert claims.publish_known_again([1, 2, 3, 4]) == 3
-        assert claims.publish_again(datetime.now(UTC)) == 5
+        assert claims.publish_again(datetime.now(UTC), set()) == 5
+
+
+def test_what_changed_by_a_clock_that_is_behind_is_published_again(place: Place, shop: Shop) -> None:
+    """An order has the time of the API's machine, which may be another than the loader's."""
+    shop.sell(1, 2)
+    with OrdersDatabase(place.environment["GEAR_DATABASE_URL"]) as database:
+        claims = Claims(730, database, RetryPolicy(1), page_items=2)
+        with published_after(claims, datetime.now(UTC), claims.bound()):
+            shop.sell(4)
+            shop.cancel(1)
+            assert shop.publish() == {1: False, 2: True, 4: True}
+            shop.age()
+    assert shop.publish() == {1: False, 4: True}, "and no more: new orders wait behind it"
 
 
 def test_what_was_sold_before_is_not_published_again(place: Place, shop: Shop) -> None:
@@ -204,16 +217,25 @@ def test_a_database_that_goes_away_after_the_swap_is_reported(place: Place, shop
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
         if path.startswith("/_aliases"):
+            shop.sell(2)
+            assert shop.publish() == {1: True, 2: True}
+            whole.append(Path("orders.db").read_bytes())
             Path("orders.db").write_bytes(b"this is no database" * 100)
             for left in Path().glob("orders.db-*"):
                 left.unlink()
         return None
 
+    whole: list[bytes] = []
     wire.rule = rule
     report = place.load(items(3), "--retry-timeout", "0.5", code=1)
     assert report["swapped"] is True
     assert "could not be recorded for the new index" in report["error"]
+    assert "`gear-indexer doctor --platform 730 --fix`" in report["error"]
     assert _bound(place, report["index"]) == [1]
+    Path("orders.db").write_bytes(whole[0])
+    shop.age()
+    place.json("doctor", "--platform", "730", "--fix")
+    assert _bound(place, report["index"]) == [1, 2]
 
 
 def test_a_database_that_is_busy_for_a_moment_is_waited_for(place: Place, shop: Shop) -> None:
