@@ -14,7 +14,7 @@ import orjson
 
 from indexer.cli.context import PlatformIndex, answered, index_of, say
 from indexer.documents.rejects import RejectsFile
-from indexer.engine.intakes import FOLLOW_SECONDS, IntakeRecord
+from indexer.engine.progress_records import FOLLOW_SECONDS, ProgressPublisher
 from indexer.engine.retry import RetryPolicy, StoppedError
 from indexer.errors import CommandError
 from indexer.follow.follower import Follower, FollowReport
@@ -57,12 +57,12 @@ def run_follow(
             show = _shown(resources, metrics_port, metrics_host, quiet=quiet, as_json=as_json)
             stream = resources.enter_context(closing(_stream(source, index, retry_timeout, options)))
             rejected = resources.enter_context(RejectsFile(target, append=True))
-            record = IntakeRecord(client, index.alias, "follow", stream.name)
-            resources.callback(lambda: record.write(**_intake(report), ended=True))
+            publisher = ProgressPublisher(client, index.alias, "follow", stream.name)
+            resources.callback(lambda: publisher.write(**_progress(report), ended=True))
 
             def on_batch(report: FollowReport, messages: int) -> None:
                 show(report, messages)
-                record.write(**_intake(report), every=FOLLOW_SECONDS)
+                publisher.write(**_progress(report), every=FOLLOW_SECONDS)
 
             follower = Follower(stream, writer, rejected, report, on_batch)
             with _stopping(follower, retry):
@@ -137,7 +137,7 @@ def _shown(
     return show
 
 
-def _intake(report: FollowReport) -> dict[str, Any]:
+def _progress(report: FollowReport) -> dict[str, Any]:
     """What operators see of a report."""
     return {name: getattr(report, name) for name in ("read", "rejected", "reasons", "lag", "age")}
 

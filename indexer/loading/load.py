@@ -21,7 +21,7 @@ from indexer.documents.rejects import RejectsFile
 from indexer.engine.bulk import BulkItem, BulkWriter, index_lines
 from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations, SwapUnknownError
-from indexer.engine.intakes import IntakeRecord
+from indexer.engine.progress_records import ProgressPublisher
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError
 from indexer.engine.states import expired, loading_alias
 from indexer.errors import CommandError
@@ -96,7 +96,7 @@ class Load:
             self._claims.bound()
         with self._lock:
             self._lock.stops(self._retry.stopped)
-            intake = IntakeRecord(self._client, self._report.alias, "load", ", ".join(self._job.shown_files))
+            publisher = ProgressPublisher(self._client, self._report.alias, "load", ", ".join(self._job.shown_files))
             try:
                 self._run_locked(uninterrupted)
             except StoppedError:
@@ -104,7 +104,7 @@ class Load:
                 raise
             finally:
                 report = self._report
-                intake.write(read=report.read, rejected=report.rejected, reasons=report.reasons, ended=True)
+                publisher.write(read=report.read, rejected=report.rejected, reasons=report.reasons, ended=True)
 
     def _run_locked(self, uninterrupted: Callable[[], AbstractContextManager[None]]) -> None:
         started = datetime.now(UTC)

@@ -1,6 +1,6 @@
-"""What becomes of a load or a follower, written down where operators see it: `GET /v1/operations`.
+"""Publishes the progress of a load or follower for `GET /v1/operations`. A failed write never stops the work.
 
-A document beside the locks, read by id and all at once. Whatever the engine says to it, the work goes on.
+Each has a document in the index of the locks; the API reads them all at once.
 """
 
 import secrets
@@ -27,8 +27,8 @@ MAX_RECORDS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Intake:
-    """What was read and what of it was taken; times are by the program's own clock."""
+class ProgressRecord:
+    """The progress as it is written; times are by the program's own clock."""
 
     command: str  # `load` or `follow`
     source: str
@@ -43,8 +43,8 @@ class Intake:
     age: float | None = None  # seconds from the oldest change of the last batch to its acknowledgement
 
 
-class IntakeRecord:
-    """The record of one load or follower. An alias has one of loads, and one of each follower."""
+class ProgressPublisher:
+    """Writes the record of one load or follower. An alias has one record of loads, and one of each follower."""
 
     def __init__(self, client: OpenSearch, alias: str, command: str, source: str) -> None:
         now = now_text()
@@ -52,7 +52,9 @@ class IntakeRecord:
         self._alias = alias
         self._index = locks_alias(alias)
         self._id = f"{alias}-load" if command == "load" else f"{alias}-{command}-{secrets.token_hex(8)}"
-        self._intake = Intake(command=command, source=source, host=socket.gethostname(), since=now, heartbeat=now)
+        self._record = ProgressRecord(
+            command=command, source=source, host=socket.gethostname(), since=now, heartbeat=now
+        )
         self._written_at = float("-inf")
 
     def write(self, *, every: float = 0.0, reasons: Mapping[str, int], **facts: Any) -> None:
@@ -63,10 +65,10 @@ class IntakeRecord:
         self._written_at = time.monotonic()
         most = sorted(reasons.items(), key=lambda reason: -reason[1])[:MAX_REASONS]
         shown = {reason[:MAX_REASON_CHARACTERS]: count for reason, count in most}
-        self._intake = replace(self._intake, heartbeat=now_text(), reasons=shown, **facts)
+        self._record = replace(self._record, heartbeat=now_text(), reasons=shown, **facts)
         params = {"require_alias": "true", "request_timeout": REQUEST_SECONDS}
         with suppress(OpenSearchException):
-            body = {"intake": {**asdict(self._intake), "alias": self._alias}}
+            body = {"intake": {**asdict(self._record), "alias": self._alias}}
             self._client.index(index=self._index, id=self._id, body=body, params=params)
             if is_first:
                 self._forget_old()
@@ -76,6 +78,6 @@ class IntakeRecord:
         hits = self._client.search(index=self._index, body={"size": MAX_RECORDS}, params=params)["hits"]["hits"]
         before = datetime.now(UTC) - KEEP
         for hit in hits:
-            intake = hit["_source"].get("intake")
-            if intake and intake["command"] == "follow" and datetime.fromisoformat(intake["heartbeat"]) < before:
+            record = hit["_source"].get("intake")
+            if record and record["command"] == "follow" and datetime.fromisoformat(record["heartbeat"]) < before:
                 self._client.delete(index=hit["_index"], id=hit["_id"], params=params)
