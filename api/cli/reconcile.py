@@ -115,12 +115,12 @@ async def _bound_in_index(settings: "SearchSettings", platform: "Platform") -> l
 
 async def _undecided(store: "Store", platform: int, in_index: "Sequence[int]", now: datetime) -> list[int]:
     """Those of the items that nothing in the database accounts for."""
-    from store.outbox.index_outbox import accounted_among
+    from store.outbox.index_outbox import may_be_bound_among
 
     undecided: list[int] = []
     for page in _pages(in_index):
         async with store.reading() as connection:
-            accounted_items = await accounted_among(connection, platform, page, now)
+            accounted_items = await may_be_bound_among(connection, platform, page, now)
         undecided += [item for item in page if item not in accounted_items]
         await asyncio.sleep(0)
     return undecided

@@ -89,7 +89,7 @@ async def _offer_of(services: OrderServices, platform: Platform, item: int, stor
 async def _is_accounted_for(store: Store, platform: Platform, item: int) -> bool:
     """Whether the database knows why the index binds the item. One restored from a backup may not."""
     async with store.reading() as connection:
-        return item in await index_outbox.accounted_among(connection, platform.id, [item], datetime.now(UTC))
+        return item in await index_outbox.may_be_bound_among(connection, platform.id, [item], datetime.now(UTC))
 
 
 def sandbox_offer(platform: Platform, item: int, trade_link: str | None) -> tuple[Offer, Scenario]:

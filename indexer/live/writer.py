@@ -105,7 +105,7 @@ class LiveWriter:
         names, results = self._send_everywhere(dated)
         if self._claims is not None and puts:
             # An order placed between the look-up and the write was published to the document that is replaced now.
-            self._claims.publish_known_again([number for number in puts if number not in unknown])
+            self._claims.reenqueue_ever_ordered([number for number in puts if number not in unknown])
         return Written(names, results, bound, version)
 
     def show(self) -> None:

@@ -19,7 +19,7 @@ from indexer.errors import CommandError
 from indexer.loading.prices import compare_prices, sample_of_index
 from indexer.loading.rules import PriceChanges
 from indexer.locking.lock import Lock
-from indexer.orders.claims import Claims, carry, published_after
+from indexer.orders.claims import Claims, reenqueue_after_swap, sync_bound_marks
 from mappings.definition import Definition
 from mappings.platforms import Platform
 from mappings.timestamps import rfc3339
@@ -149,9 +149,9 @@ class Rollback:
         marked = 0
         if claims is not None:
             bound = claims.bound()
-            marked = carry(self.client, target.index, bound, RetryPolicy(RETRY_SECONDS))
+            marked = sync_bound_marks(self.client, target.index, bound, RetryPolicy(RETRY_SECONDS))
         answer.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=marked)
-        with self.uninterrupted(), published_after(claims, started, bound):
+        with self.uninterrupted(), reenqueue_after_swap(claims, started, bound):
             try:
                 before = generations.swap(target.index, lock.renew)
             except SwapUnknownError:

@@ -20,7 +20,7 @@ from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, mark
 from indexer.orders.database import OrdersDatabase
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
-from store.outbox.index_outbox import IN_TRANSIT, accounted_among, changed_among, enqueue
+from store.outbox.index_outbox import IN_TRANSIT, changed_among, enqueue, may_be_bound_among
 
 MAX_SHOWN = 5
 RETRY_SECONDS = 30.0
@@ -106,7 +106,7 @@ class Agreement:
         async def read(store: Store) -> tuple[set[int], set[int]]:
             now = datetime.now(UTC)
             async with store.reading() as connection:
-                accounted = await accounted_among(connection, self._platform, items, now)
+                accounted = await may_be_bound_among(connection, self._platform, items, now)
                 reserved = await bound_among(connection, self._platform, items)
                 return accounted, reserved - await changed_among(connection, self._platform, items, now - IN_TRANSIT)
 

@@ -18,7 +18,7 @@ from mappings.engine_errors import cause
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
 from store.connection.errors import StoreError
-from store.outbox.index_outbox import accounted_among, changed_since, enqueue, enqueue_known
+from store.outbox.index_outbox import changed_since, enqueue, enqueue_ever_ordered, may_be_bound_among
 
 PAGE_ITEMS = 1000
 IS_BOUND = {"term": {"bound": True}}
@@ -87,7 +87,7 @@ class Claims:
 
         async def read(store: Store) -> set[int]:
             async with store.reading() as connection:
-                return await accounted_among(connection, self._platform, items, datetime.now(UTC))
+                return await may_be_bound_among(connection, self._platform, items, datetime.now(UTC))
 
         accounted = self._run(read, set(items), _UNREADABLE)
         return [item for item in items if item not in accounted]
@@ -108,14 +108,14 @@ class Claims:
 
         return self._run(read, set(), _UNREADABLE)
 
-    def publish_known_again(self, items: list[int]) -> int:
-        """Has those of these items that were ever ordered published to the index again; returns how many."""
+    def reenqueue_ever_ordered(self, items: list[int]) -> int:
+        """Enqueues again those of these items that were ever ordered; returns how many."""
 
         async def write(store: Store) -> int:
             published = 0
             for page in in_pages(items, self._page_items):
                 async with store.transaction() as connection:
-                    published += await enqueue_known(connection, self._platform, page, datetime.now(UTC))
+                    published += await enqueue_ever_ordered(connection, self._platform, page, datetime.now(UTC))
             return published
 
         return self._run(
@@ -125,11 +125,11 @@ class Claims:
             "{}; send them again, until then sold items may be offered",
         )
 
-    def publish_again(self, since: datetime, carried: set[int]) -> int:
-        """Has what changed from `since` on, and what is bound otherwise than `carried`, which the index was given,
-        published to the index again; returns how many items.
+    def reenqueue_changed(self, since: datetime, marked: set[int]) -> int:
+        """Enqueues again what changed from `since` on, and what is bound otherwise than `marked`, which the index was
+        given; returns how many items.
 
-        No more than that: new orders wait behind it. What was carried and has not changed is in the index.
+        No more than that: new orders wait behind it. What was marked and has not changed is in the index.
         """
 
         async def write(store: Store) -> int:
@@ -139,7 +139,7 @@ class Claims:
                 )
             await self._enqueue(store, changed)
             # `since` is of this machine's clock, and changes have the times of others
-            others = (await self._bound(store) ^ carried) - changed
+            others = (await self._bound(store) ^ marked) - changed
             await self._enqueue(store, others)
             return len(changed) + len(others)
 
@@ -191,7 +191,7 @@ _UNREADABLE = (
 )
 
 
-def carry(client: OpenSearch, index: str, bound: set[int], retry: RetryPolicy) -> int:
+def sync_bound_marks(client: OpenSearch, index: str, bound: set[int], retry: RetryPolicy) -> int:
     """Makes the generation's `bound` marks those of the orders; returns how many items are bound in it.
 
     Ordered items that are not in the catalogue any more are left out.
@@ -202,11 +202,11 @@ def carry(client: OpenSearch, index: str, bound: set[int], retry: RetryPolicy) -
             return set(point.ids(IS_BOUND))
 
     marked = retry_when_lost(read_marked)
-    carried = len(marked & bound)
-    carried += mark(client, index, sorted(bound - marked), retry, bound=True)
+    count = len(marked & bound)
+    count += mark(client, index, sorted(bound - marked), retry, bound=True)
     mark(client, index, sorted(marked - bound), retry, bound=False)
     retry.call(lambda: client.indices.refresh(index=index))
-    return carried
+    return count
 
 
 def mark(client: OpenSearch, index: str, items: list[int], retry: RetryPolicy, *, bound: bool) -> int:
@@ -236,8 +236,8 @@ def _is_marked(item: int, result: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def published_after(claims: Claims | None, since: datetime, carried: set[int]) -> Iterator[None]:
-    """Publishes what was ordered or let go from `since` on, which the index before has got, once the block has swapped.
+def reenqueue_after_swap(claims: Claims | None, since: datetime, marked: set[int]) -> Iterator[None]:
+    """After the swap, re-enqueues the order changes since `since`: they went to the previous index.
 
     After an error, too: the aliases may have moved all the same. Where both fail, the CommandError says both.
     """
@@ -248,9 +248,9 @@ def published_after(claims: Claims | None, since: datetime, carried: set[int]) -
         yield
     except BaseException as error:
         try:
-            claims.publish_again(since, carried)
+            claims.reenqueue_changed(since, marked)
         except CommandError as unpublished:
             if isinstance(error, CommandError | OpenSearchException):
                 raise CommandError(f"{cause(error)}; {unpublished}") from error
         raise
-    claims.publish_again(since, carried)
+    claims.reenqueue_changed(since, marked)

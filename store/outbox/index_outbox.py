@@ -210,7 +210,7 @@ def _enqueueing(dialect: str) -> Executable:
     )
 
 
-async def enqueue_known(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> int:
+async def enqueue_ever_ordered(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> int:
     """Queues those of these items, at most MAX_LEASE_ROWS, that were ever ordered; returns how many."""
     statement = select(index_outbox.c.item).where(index_outbox.c.platform == platform, index_outbox.c.item.in_(items))
     ordered = list((await connection.execute(statement)).scalars())
@@ -226,7 +226,9 @@ async def changed_among(connection: AsyncConnection, platform: int, items: Seque
     return set((await connection.execute(statement)).scalars())
 
 
-async def accounted_among(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> set[int]:
+async def may_be_bound_among(
+    connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime
+) -> set[int]:
     """Those of the items, at most 10,000, that the index may bind: bound ones, and those of which it may have an
     earlier state, because a change is pending or was published lately.
     """

@@ -11,7 +11,7 @@ import pytest
 
 from indexer.engine.bulk import index_lines
 from indexer.engine.retry import RetryPolicy
-from indexer.orders.claims import Claims, mark, published_after
+from indexer.orders.claims import Claims, mark, reenqueue_after_swap
 from indexer.orders.database import OrdersDatabase
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.generation import create_generation
@@ -65,8 +65,8 @@ def test_every_page_of_the_orders_is_read(place: Place, shop: Shop) -> None:
         claims = Claims(730, database, RetryPolicy(1), page_items=2)
         assert claims.bound() == {1, 2, 3, 5, 99}
         assert claims.bound_among([1, 4, 5, 6, 99]) == {1, 5, 99}
-        assert claims.publish_known_again([1, 2, 3, 4]) == 3
-        assert claims.publish_again(datetime.now(UTC), set()) == 5
+        assert claims.reenqueue_ever_ordered([1, 2, 3, 4]) == 3
+        assert claims.reenqueue_changed(datetime.now(UTC), set()) == 5
 
 
 def test_what_changed_by_a_clock_that_is_behind_is_published_again(place: Place, shop: Shop) -> None:
@@ -74,7 +74,7 @@ def test_what_changed_by_a_clock_that_is_behind_is_published_again(place: Place,
     shop.sell(1, 2)
     with OrdersDatabase(place.environment["GEAR_DATABASE_URL"]) as database:
         claims = Claims(730, database, RetryPolicy(1), page_items=2)
-        with published_after(claims, datetime.now(UTC), claims.bound()):
+        with reenqueue_after_swap(claims, datetime.now(UTC), claims.bound()):
             shop.sell(4)
             shop.cancel(1)
             assert shop.publish() == {1: False, 2: True, 4: True}

@@ -197,9 +197,9 @@ async def test_of_some_items_those_that_were_ever_ordered_are_indexed_again(stor
     for work in await lease(store):
         await mark_applied(store, work)
     async with store.transaction() as connection:
-        assert await index_outbox.enqueue_known(connection, 730, [4, 3, 1], later(1)) == 2
-        assert await index_outbox.enqueue_known(connection, 730, [4], later(1)) == 0
-        assert await index_outbox.enqueue_known(connection, 440, [1], later(1)) == 0
+        assert await index_outbox.enqueue_ever_ordered(connection, 730, [4, 3, 1], later(1)) == 2
+        assert await index_outbox.enqueue_ever_ordered(connection, 730, [4], later(1)) == 0
+        assert await index_outbox.enqueue_ever_ordered(connection, 440, [1], later(1)) == 0
     assert [(work.item, work.version) for work in await lease(store)] == [(1, 2), (3, 2)]
 
 
@@ -229,7 +229,7 @@ async def test_overdue_are_only_old_pending_updates(store: Store) -> None:
 async def test_what_the_index_may_bind_is_accounted_for_until_a_minute_after_its_publication(store: Store) -> None:
     async def accounted(now: datetime) -> set[int]:
         async with store.reading() as connection:
-            return await index_outbox.accounted_among(connection, 730, [5, 6], now)
+            return await index_outbox.may_be_bound_among(connection, 730, [5, 6], now)
 
     await enqueue(store, 5)
     assert await accounted(later(59)) == {5}

@@ -9,7 +9,7 @@ from opensearchpy.exceptions import AuthorizationException
 
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
-from indexer.orders.claims import Claims, published_after
+from indexer.orders.claims import Claims, reenqueue_after_swap
 from indexer.orders.database import OrdersDatabase
 
 FORBIDDEN = AuthorizationException(403, "security_exception", {"error": {"reason": "no permissions"}})
@@ -32,10 +32,10 @@ def test_where_the_swap_and_the_orders_fail_both_are_said(unreadable: Claims, er
     both = (
         rf"{said}; what was ordered during the swap could not be recorded .*`gear-indexer doctor --platform 730 --fix`"
     )
-    with pytest.raises(CommandError, match=both), published_after(unreadable, datetime.now(UTC), set()):
+    with pytest.raises(CommandError, match=both), reenqueue_after_swap(unreadable, datetime.now(UTC), set()):
         raise error
 
 
 def test_an_interruption_stays_one_where_the_orders_fail(unreadable: Claims) -> None:
-    with pytest.raises(KeyboardInterrupt), published_after(unreadable, datetime.now(UTC), set()):
+    with pytest.raises(KeyboardInterrupt), reenqueue_after_swap(unreadable, datetime.now(UTC), set()):
         raise KeyboardInterrupt
