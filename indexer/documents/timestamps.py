@@ -31,7 +31,7 @@ def microseconds(value: object) -> int:
     return nanoseconds(value) // 1000
 
 
-def rfc_3339(ticks: int, unit: int = 10**9) -> str:
+def iso_without_offset(ticks: int, unit: int = 10**9) -> str:
     """The time so many ticks after 1970, `unit` of them a second, without zeros at the end and without an offset.
 
     Raises OverflowError outside of the years that `datetime` has.

@@ -11,7 +11,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
 from indexer.documents.checked_item import LoadedItem, json_names
-from indexer.documents.timestamps import rfc_3339
+from indexer.documents.timestamps import iso_without_offset
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, PointInTimeLostError
 from indexer.errors import CommandError
@@ -66,7 +66,7 @@ class Export:
 
 def line_of(item: dict[str, Any], listed: int | None) -> bytes:
     """The line of an item; the engine gives keys back in an order of its own, here they have the item's."""
-    row = {**item, "listedAt": None if listed is None else f"{rfc_3339(listed)}Z"}
+    row = {**item, "listedAt": None if listed is None else f"{iso_without_offset(listed)}Z"}
     for name in _INNER.keys() & row.keys():
         row[name] = _ordered(row[name], _INNER[name])
     row["attachments"] = [_ordered(attachment, _ATTACHMENT) for attachment in row.get("attachments", ())]

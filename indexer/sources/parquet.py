@@ -10,7 +10,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from indexer.documents.timestamps import rfc_3339
+from indexer.documents.timestamps import iso_without_offset
 from indexer.sources.csv import checked_columns
 from indexer.sources.records import Record, SourceError, nest
 
@@ -109,7 +109,7 @@ def _values(field: "Field", column: "Array") -> list[Any]:
 def _timestamp(ticks: int, unit: int) -> str:
     """The timestamp as RFC 3339 without an offset; the bare number outside of the years that it can write."""
     try:
-        return rfc_3339(ticks, unit)
+        return iso_without_offset(ticks, unit)
     except OverflowError:
         return str(ticks)
 
