@@ -35,27 +35,27 @@ INTERRUPTED = 130  # what a shell reports for a command ended by Ctrl-C
 
 
 @contextmanager
-def answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
-    """Runs a command: prints `answer` as JSON, with its `error` where it failed, and sets the exit code."""
+def command_result(result: dict[str, Any], *, as_json: bool) -> Iterator[None]:
+    """Runs a command: prints `result` as JSON, with its `error` where it failed, and sets the exit code."""
     code = 0
     # The client logs every failed try with its traceback; what matters is said once, by us.
     logging.getLogger("opensearch").setLevel(logging.CRITICAL)
     try:
         yield
     except (CommandError, SourceError, PlatformFileError) as error:
-        answer["error"] = str(error)
+        result["error"] = str(error)
     except ValidationError as error:
-        answer["error"] = describe_setting_errors(error)
+        result["error"] = describe_setting_errors(error)
     except OpenSearchException as error:
-        answer["error"] = describe_error(error, redacted_address(SearchSettings()))
+        result["error"] = describe_error(error, redacted_address(SearchSettings()))
     except KeyboardInterrupt:
-        answer["error"] = "interrupted"
+        result["error"] = "interrupted"
         code = INTERRUPTED
-    if answer.get("error") is not None:
-        click.echo(f"Error: {answer['error']}", err=True)
+    if result.get("error") is not None:
+        click.echo(f"Error: {result['error']}", err=True)
         code = code or 1
     if as_json:
-        click.echo(orjson.dumps(answer))
+        click.echo(orjson.dumps(result))
     if code:
         sys.exit(code)
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import orjson
 
-from indexer.cli.context import PlatformIndex, answered, index_of, say
+from indexer.cli.context import PlatformIndex, command_result, index_of, say
 from indexer.documents.rejects import RejectsFile
 from indexer.engine.progress_records import FOLLOW_SECONDS, ProgressPublisher
 from indexer.engine.retry import RetryPolicy, StoppedError
@@ -42,8 +42,8 @@ def run_follow(
     **options: Any,
 ) -> None:
     """`gear-indexer follow`."""
-    answer: dict[str, Any] = {"platform": platform, "source": source}
-    with answered(answer, as_json=as_json), ExitStack() as resources:
+    result: dict[str, Any] = {"platform": platform, "source": source}
+    with command_result(result, as_json=as_json), ExitStack() as resources:
         index = index_of(platform)
         report = FollowReport(index.platform.id, index.alias, source=source)
         retry = RetryPolicy(retry_timeout)
@@ -74,7 +74,7 @@ def run_follow(
                 raise CommandError(message) from error
             say("stopped while the engine was away: what was not acknowledged is not committed")
         finally:
-            answer.update(report.as_json())
+            result.update(report.as_json())
             if not quiet:
                 say(_sentence(report))
         if stream.ended and (refusals := report.refusals()) is not None:

@@ -1,4 +1,4 @@
-"""Runs the commands that write items: load, its dry run, upsert and delete."""
+"""Runs `gear-indexer load` and its dry run."""
 
 import time
 from pathlib import Path
@@ -6,12 +6,11 @@ from typing import Any
 
 import click
 
-from indexer.cli.context import Interruption, PlatformIndex, answered, index_of, mapper_of, say
+from indexer.cli.context import Interruption, PlatformIndex, command_result, index_of, mapper_of, say
 from indexer.cli.load_metrics import LoadMetrics
 from indexer.cli.progress import LoadProgress
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
-from indexer.live.changes import ChangeReport, Changes
 from indexer.loading.dry_run import DryRunReport, dry_run
 from indexer.loading.job import LoadJob, Progress
 from indexer.loading.load import SHORT_RETRY_SECONDS, Load
@@ -31,11 +30,11 @@ def run_load(
     **options: Any,
 ) -> None:
     """`gear-indexer load`."""
-    answer: dict[str, Any] = {"platform": platform, "swapped": False}
-    with answered(answer, as_json=as_json):
+    result: dict[str, Any] = {"platform": platform, "swapped": False}
+    with command_result(result, as_json=as_json):
         index = index_of(platform)
         report = LoadReport(index.platform.id, index.alias)
-        answer.update(report.as_json())
+        result.update(report.as_json())
         interruption = Interruption()
         try:
             job = _job(files, index, options, quiet=quiet)
@@ -53,16 +52,16 @@ def run_load(
         finally:
             if report.phases and not quiet:
                 say(report.table())
-            answer.update(report.as_json())
+            result.update(report.as_json())
 
 
 def run_dry_load(files: tuple[str, ...], *, platform: str, quiet: bool, as_json: bool, **options: Any) -> None:
     """`gear-indexer load --dry-run`."""
-    answer: dict[str, Any] = {"platform": platform, "dryRun": True, "wouldSwap": False}
-    with answered(answer, as_json=as_json):
+    result: dict[str, Any] = {"platform": platform, "dryRun": True, "wouldSwap": False}
+    with command_result(result, as_json=as_json):
         index = index_of(platform)
         report = DryRunReport(index.platform.id, index.alias)
-        answer.update(report.as_json())
+        result.update(report.as_json())
         began = time.monotonic()
         try:
             job = _job(files, index, options, quiet=quiet)
@@ -70,7 +69,7 @@ def run_dry_load(files: tuple[str, ...], *, platform: str, quiet: bool, as_json:
                 dry_run(job, index.connected(), index.definition, report, say, progress)
                 _tell_unmatched(job, progress)
         finally:
-            answer.update({**report.as_json(), "seconds": round(time.monotonic() - began, 3)})
+            result.update({**report.as_json(), "seconds": round(time.monotonic() - began, 3)})
         if not as_json:
             click.echo("\n".join(report.sentences()))
         if report.refusals:
@@ -88,35 +87,3 @@ def _job(files: tuple[str, ...], index: PlatformIndex, options: dict[str, Any], 
 def _tell_unmatched(job: LoadJob, progress: Progress) -> None:
     if job.mapper is not None and (missing := job.mapper.unmatched_paths()):
         progress.say(f"no item has {', '.join(missing)}, which the map reads; is it spelt so in the sources?")
-
-
-def run_changes(
-    verb: str,
-    sources: tuple[str, ...],
-    *,
-    platform: str,
-    without_orders: bool,
-    quiet: bool,
-    as_json: bool,
-    map_file: Path | None,
-    rejects: Path | None,
-    retry_timeout: float,
-) -> None:
-    """`gear-indexer upsert` and `gear-indexer delete`."""
-    answer: dict[str, Any] = {"platform": platform}
-    with answered(answer, as_json=as_json):
-        index = index_of(platform)
-        report = ChangeReport(index.platform.id, index.alias)
-        answer.update(report.as_json())
-        try:
-            mapper = mapper_of(map_file)
-            named = expand_patterns(sources)
-            retry = RetryPolicy(min(retry_timeout, SHORT_RETRY_SECONDS))
-            with index.claims(retry, without_orders=without_orders) as claims:
-                writer = index.writer(index.connected(), claims, RetryPolicy(retry_timeout))
-                changes = Changes(writer, index.platform, mapper, rejects, report)
-                changes.upsert(named) if verb == "upsert" else changes.delete(named)
-        finally:
-            answer.update(report.as_json())
-            if not quiet:
-                say(report.sentence())

@@ -10,7 +10,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from indexer.cli.context import Interruption, all_indices, answered, index_of, say
+from indexer.cli.context import Interruption, all_indices, command_result, index_of, say
 from indexer.doctor.doctor import Doctor
 from indexer.doctor.findings import Finding, Severity
 from indexer.engine.retry import RetryPolicy
@@ -31,12 +31,12 @@ _ALIVE = {True: "it runs", False: "it has died", None: "on another machine"}
 
 def run_status(platform: str | None, *, as_json: bool) -> None:
     """`gear-indexer status`."""
-    answer: dict[str, Any] = {}
-    with answered(answer, as_json=as_json):
+    result: dict[str, Any] = {}
+    with command_result(result, as_json=as_json):
         indices = all_indices() if platform is None else [index_of(platform)]
         client = indices[0].connected()
         states = [status(client, index.platform.id, index.alias, index.definition) for index in indices]
-        answer.update({"platforms": states} if platform is None else states[0])
+        result.update({"platforms": states} if platform is None else states[0])
         if not as_json:
             for state in states:
                 click.echo(_readable_state(state))
@@ -108,15 +108,15 @@ def run_rollback(
     as_json: bool,
 ) -> None:
     """`gear-indexer rollback`."""
-    answer: dict[str, Any] = {"platform": platform, "swapped": False}
-    with answered(answer, as_json=as_json):
+    result: dict[str, Any] = {"platform": platform, "swapped": False}
+    with command_result(result, as_json=as_json):
         index = index_of(platform)
-        answer["platform"] = index.platform.id
+        result["platform"] = index.platform.id
         interruption = Interruption()
         client = index.connected()
         rollback = Rollback(client, index.platform, index.alias, index.definition, interruption.hold)
         preview = rollback.preview(to)
-        answer["changes"] = preview.as_json()
+        result["changes"] = preview.as_json()
         for sentence in preview.sentences():
             say(sentence)
         if (refusal := preview.prices.broken_rule(max_price_change)) is not None:
@@ -127,35 +127,35 @@ def run_rollback(
             raise CommandError("nothing was done")
         retry = RetryPolicy(ORDERS_RETRY_SECONDS)
         with interruption.watched(), index.claims(retry, without_orders=without_orders) as claims:
-            rollback.run(to, claims, say, answer, preview=preview)
-        say(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items{_way_back(answer)}")
+            rollback.run(to, claims, say, result, preview=preview)
+        say(f"{result['index']} serves behind {result['alias']}: {result['items']:,} items{_way_back(result)}")
 
 
-def _way_back(answer: dict[str, Any]) -> str:
-    if answer["previous"] is None:
+def _way_back(result: dict[str, Any]) -> str:
+    if result["previous"] is None:
         return ""
-    return f"; to take it back: gear-indexer rollback --platform {answer['platform']} --to {answer['previous']}"
+    return f"; to take it back: gear-indexer rollback --platform {result['platform']} --to {result['previous']}"
 
 
 def run_prune(platform: str, keep: int, *, as_json: bool) -> None:
     """`gear-indexer prune`."""
-    answer: dict[str, Any] = {"platform": platform}
-    with answered(answer, as_json=as_json):
+    result: dict[str, Any] = {"platform": platform}
+    with command_result(result, as_json=as_json):
         index = index_of(platform)
-        answer["platform"] = index.platform.id
-        answer.update(prune(index.connected(), index.alias, index.definition, keep, say))
-        removed = ", ".join(answer["removed"]) or "nothing"
-        say(f"removed {removed}; kept {', '.join(answer['kept']) or 'nothing'}")
+        result["platform"] = index.platform.id
+        result.update(prune(index.connected(), index.alias, index.definition, keep, say))
+        removed = ", ".join(result["removed"]) or "nothing"
+        say(f"removed {removed}; kept {', '.join(result['kept']) or 'nothing'}")
 
 
 def run_doctor(
     platform: str | None, *, fix: bool, older_than: float, keep: int, without_orders: bool, as_json: bool
 ) -> None:
     """`gear-indexer doctor`; `older_than` in hours."""
-    answer: dict[str, Any] = {"platforms": [], "errors": None, "warnings": None, "findings": []}
-    with answered(answer, as_json=as_json):
+    result: dict[str, Any] = {"platforms": [], "errors": None, "warnings": None, "findings": []}
+    with command_result(result, as_json=as_json):
         platforms = [index.platform for index in (all_indices() if platform is None else [index_of(platform)])]
-        answer["platforms"] = [entry.id for entry in platforms]
+        result["platforms"] = [entry.id for entry in platforms]
         settings = SearchSettings()
         interruption = Interruption()
         with (
@@ -175,12 +175,12 @@ def run_doctor(
                 uninterrupted=interruption.hold,
             )
             findings = doctor.run(fix=fix, say=say)
-        answer["errors"] = _left(findings, Severity.ERROR)
-        answer["warnings"] = _left(findings, Severity.WARNING)
-        answer["findings"] = [finding.as_json() for finding in findings]
+        result["errors"] = _left(findings, Severity.ERROR)
+        result["warnings"] = _left(findings, Severity.WARNING)
+        result["findings"] = [finding.as_json() for finding in findings]
         if not as_json:
-            click.echo(_readable_findings(answer))
-    if answer["errors"]:
+            click.echo(_readable_findings(result))
+    if result["errors"]:
         sys.exit(1)
 
 
@@ -188,14 +188,14 @@ def _left(findings: Sequence[Finding], severity: Severity) -> int:
     return sum(finding.severity is severity and not finding.fixed for finding in findings)
 
 
-def _readable_findings(answer: dict[str, Any]) -> str:
+def _readable_findings(result: dict[str, Any]) -> str:
     """A sentence and a remedy each, and the sum."""
     lines = []
-    for finding in answer["findings"]:
+    for finding in result["findings"]:
         if finding["fixed"]:
             lines.append(f"repaired  {finding['code']}: {finding['message']}")
         else:
             lines += [f"{finding['severity']}  {finding['code']}: {finding['message']}", f"    do: {finding['remedy']}"]
-    repaired = sum(finding["fixed"] for finding in answer["findings"])
-    sums = f"{answer['errors']} errors, {answer['warnings']} warnings, {repaired} repaired"
+    repaired = sum(finding["fixed"] for finding in result["findings"])
+    sums = f"{result['errors']} errors, {result['warnings']} warnings, {repaired} repaired"
     return "\n".join([*lines, sums if lines else "nothing is wrong"])

@@ -61,7 +61,7 @@ class Doctor:
             if not due:
                 break
             for finding in due:
-                failure = self._repaired(finding, say)
+                failure = self._repair(finding, say)
                 if failure is not None:
                     failures[finding.key] = failure
             findings = self.look()
@@ -76,7 +76,7 @@ class Doctor:
                 break
         return [*fixed, *(_with_failure(finding, failures.get(finding.key)) for finding in findings)]
 
-    def _repaired(self, finding: Finding, say: Callable[[str], None]) -> str | None:
+    def _repair(self, finding: Finding, say: Callable[[str], None]) -> str | None:
         """Makes one repair; why it could not be made, if so."""
         platform = next(entry for entry in self.platforms if entry.id == finding.platform)
         alias, definition = self.alias_of(platform.id), self.definition.with_shards(platform.shards)

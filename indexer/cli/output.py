@@ -1,49 +1,16 @@
-"""Runs the commands that give items out: export and sample."""
+"""Writes what a command gives out to a file or stdout, compressed by the file's name."""
 
 import gzip
 import secrets
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import zstandard
 
-from indexer.cli.context import answered, index_of, say
 from indexer.errors import CommandError
-from indexer.maintenance.export import Export
-from indexer.sample.catalogue import read_catalogue
-from indexer.sample.generator import Sampler
-
-
-def run_export(platform: str, *, output: Path | None, quiet: bool, as_json: bool) -> None:
-    """`gear-indexer export`."""
-    answer: dict[str, Any] = {"platform": platform, "output": None if output is None else str(output)}
-    with answered(answer, as_json=as_json):
-        index = index_of(platform)
-        answer.update({"platform": index.platform.id, "alias": index.alias, "complete": False})
-        export = Export(index.connected(), index.alias)
-        began = time.monotonic()
-        try:
-            answer["bytes"] = write_pieces(export.pieces(), output)
-            answer["complete"] = True
-        finally:
-            seconds = round(time.monotonic() - began, 3)
-            answer.update({"items": export.items, "expected": export.expected, "seconds": seconds})
-        if not quiet:
-            say(f"{export.items:,} items of {index.alias} in {seconds:,.1f} s")
-
-
-def run_sample(count: int, seed: int, *, catalogue: Path, platform: str, output: Path | None, as_json: bool) -> None:
-    """`gear-indexer sample`."""
-    answer: dict[str, Any] = {"count": count, "seed": seed, "output": None if output is None else str(output)}
-    with answered(answer, as_json=as_json):
-        began = time.monotonic()
-        sampler = Sampler(read_catalogue(catalogue), index_of(platform).platform, seed)
-        answer["bytes"] = write_pieces(sampler.batches(count), output)
-        answer["seconds"] = round(time.monotonic() - began, 3)
 
 
 def write_pieces(pieces: Iterable[bytes], output: Path | None) -> int:

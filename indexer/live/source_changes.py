@@ -46,7 +46,7 @@ class ChangeReport(ChangeCounts):
         return {**values, "seconds": seconds}
 
 
-class Changes:
+class SourceChanges:
     """The changes of some sources; `report` is true at every moment, also after a failure."""
 
     def __init__(
