@@ -61,7 +61,10 @@ def command_result(result: dict[str, Any], *, as_json: bool) -> Iterator[None]:
 
 
 class Interruption:
-    """Ctrl-C and SIGTERM raise KeyboardInterrupt once; while on hold, after the block only. A second acts as usual."""
+    """Turns Ctrl-C and SIGTERM into one KeyboardInterrupt.
+
+    `hold()` delays it to the end of the block. A second signal after it has its default effect.
+    """
 
     def __init__(self) -> None:
         self._is_blocked = False
@@ -87,6 +90,7 @@ class Interruption:
         finally:
             self._is_blocked = False
         if self._pending:
+            self._restore()
             raise KeyboardInterrupt
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
