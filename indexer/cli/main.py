@@ -271,7 +271,7 @@ def prune(**options: Any) -> None:
     default=1.0,
     show_default=True,
     metavar="HOURS",
-    help="Call a load on another machine dead when its lock was not renewed for so long.",
+    help="Take a load on another machine for crashed when its lock was not renewed for so long.",
 )
 @keep_option("How many finished generations are meant to be kept, the serving one included.")
 @click.option("--without-orders", is_flag=True, help="Leave out the orders' database and what is compared with it.")

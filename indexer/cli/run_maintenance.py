@@ -26,7 +26,7 @@ from store.connection.settings import StoreSettings
 
 ORDERS_RETRY_SECONDS = 3.0  # for the database of orders: somebody waits for a rollback
 DOCTOR_CALL_SECONDS = 30.0
-_ALIVE = {True: "it runs", False: "it has died", None: "on another machine"}
+_ALIVE = {True: "it runs", False: "it has crashed", None: "on another machine"}
 
 
 def run_status(platform: str | None, *, as_json: bool) -> None:
@@ -94,7 +94,7 @@ def _note(generation: dict[str, Any]) -> str:
     if generation["state"] != "unfinished":
         return done
     goes_on = "" if checkpoint is None else ", load --resume with the same sources goes on with it"
-    return f"{done}; its load has died, the next load or gear-indexer prune removes it{goes_on}"
+    return f"{done}; its load was interrupted, the next load or gear-indexer prune removes it{goes_on}"
 
 
 def run_rollback(

@@ -46,7 +46,7 @@ class PlatformFacts:
 
     @property
     def unfinished(self) -> list[IndexFacts]:
-        """Generations of loads that run or have died: named so by their alias, or left set up for filling."""
+        """Generations of loads that run or were interrupted: named so by their alias, or left set up for filling."""
         return [
             index for index in self.indices if index.generation and index not in self.serving and _is_unfinished(index)
         ]

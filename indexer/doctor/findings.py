@@ -65,7 +65,7 @@ class Action(StrEnum):
     POINT_PRODUCTS = auto()  # points the alias of the products to those of this generation, which serves
     REMOVE_PRODUCTS = auto()  # removes an index of products without listings
     REMOVE_GENERATION = auto()  # removes a generation that does not serve
-    RELEASE_LOCK = auto()  # takes the lock of the alias over from an owner that has died, and gives it back
+    RELEASE_LOCK = auto()  # takes the lock of the alias over from an owner that has crashed, and gives it back
     REMOVE_EMPTY_INDEX = auto()  # removes an index under the alias's name, once it is seen again that nothing is in it
     PUBLISH_CLAIMS = auto()  # has the index say of every item what the orders say
 

@@ -34,15 +34,15 @@ class LockFacts:
 
 
 def check_lock(platform: int, alias: str, locks: Sequence[LockFacts], older_than: float) -> Iterator[Finding]:
-    """The lock as it was seen last, where its owner is dead."""
+    """The lock as it was seen last, where its owner has crashed."""
     for lock in locks[-1:]:
         if lock.is_dead(older_than):
-            death = "has died" if lock.alive is False else "seems to have died"
+            crash = "has crashed" if lock.alive is False else "seems to have crashed"
             yield Finding(
                 Code.STALE_LOCK,
                 platform,
                 alias,
-                f"the lock of {alias} is held by {lock.record.description()}, which {death}: the next load takes it "
+                f"the lock of {alias} is held by {lock.record.description()}, which {crash}: the next load takes it "
                 "over",
                 fix_command(platform),
                 Repair(Action.RELEASE_LOCK, alias),
@@ -52,7 +52,7 @@ def check_lock(platform: int, alias: str, locks: Sequence[LockFacts], older_than
 def check_unfinished(
     platform: int, unfinished: Sequence[tuple[IndexFacts, int]], locks: Sequence[LockFacts], older_than: float
 ) -> Iterator[Finding]:
-    """Generations, with their sizes, whose load has died: nobody who may live holds their lock."""
+    """Generations, with their sizes, whose load was interrupted: nobody who may live holds their lock."""
     for index, size in unfinished:
         if not _is_held(index, locks, older_than):
             yield Finding(
@@ -60,7 +60,7 @@ def check_unfinished(
                 platform,
                 index.name,
                 f"{index.name} ({readable_bytes(size)}) was never finished, and the lock under which it was filled is "
-                "not held any more: its load has died",
+                "not held any more: its load was interrupted",
                 f"gear-indexer load FILE... --platform {platform} --resume goes on with it, or {fix_command(platform)}",
                 Repair(Action.REMOVE_GENERATION, index.name),
             )
@@ -76,8 +76,8 @@ def check_orphans(
                 Code.PRODUCTS_ORPHANED,
                 platform,
                 index.name,
-                f"{index.name} ({readable_bytes(index.bytes)}) has no listings: its load has died, or they were "
-                "removed by hand",
+                f"{index.name} ({readable_bytes(index.bytes)}) has no listings: its load was interrupted, or they "
+                "were removed by hand",
                 fix_command(platform),
                 Repair(Action.REMOVE_PRODUCTS, index.name),
             )

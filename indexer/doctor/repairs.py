@@ -56,7 +56,7 @@ class Repairs:
     def _make_locked(self, repair: Repair, generations: Generations, lock: Lock) -> None:
         """Looks once more, for what has changed since it was found, and makes the repair.
 
-        Where only the lock of one that died was left behind, taking it over was all.
+        Where only the lock of a crashed one was left behind, taking it over was all.
         """
         index = repair.index
         match repair.action:

@@ -3,7 +3,7 @@
 A generation is an index of listings and the index of their products, `<index>-products`: both are made, swapped and
 removed together.
 
-A generation that is being filled, or was left behind by a load that died, carries an alias of its own,
+A generation that is being filled, or was left behind by an interrupted load, carries an alias of its own,
 `<index>-loading`. The load writes through it, so that no late request can make an index, and status can tell what is
 unfinished.
 """
@@ -121,8 +121,8 @@ class Generations:
         return self._retry.call(lambda: count_documents(self._client, index))
 
     def products_without_listings(self) -> list[str]:
-        """The indices of products without an index of listings: their load died before it made that, or it was removed
-        by hand.
+        """The indices of products without an index of listings: their load was interrupted before it made that, or it
+        was removed by hand.
         """
         indices = self._indices()
         return [

@@ -34,7 +34,7 @@ class IndexState:
 
     @property
     def unfinished(self) -> bool:
-        """Whether it is being filled, or its load has died before it was to serve."""
+        """Whether it is being filled, or its load was interrupted before it was to serve."""
         return not self.serving and is_unfinished(self.loading, self.settings)
 
     @property

@@ -21,7 +21,7 @@ DRAIN_SECONDS = 5.0  # that the end of a line may take to come
 
 
 class LineStream:
-    """The changes on the lines of a pipe, which has no position: what was read before a death is not read again."""
+    """The changes on the lines of a pipe, which has no position: what was read before a crash is not read again."""
 
     name = "stdin"
 

@@ -122,8 +122,8 @@ class LiveWriter:
             if state.fingerprint not in (self._definition.fingerprint, *self._definition.reads):
                 raise CommandError(
                     f"{state.index} was made with another definition than this version's ({state.fingerprint}): "
-                    "change it with the version that loaded it, or load again; `gear-indexer prune` removes what a "
-                    "dead load left"
+                    "change it with the version that loaded it, or load again; `gear-indexer prune` removes what an "
+                    "interrupted load left"
                 )
         # stable: what serves is written last, and says what became of the changes
         return [self._target(state) for state in sorted(states, key=lambda state: state.serving)]

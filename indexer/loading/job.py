@@ -40,7 +40,7 @@ class LoadJob:
     retry_timeout: float = 300.0  # seconds without progress
     resume: bool = False  # go on with what an interrupted load has left
     size: int | None = None  # bytes of all files, None where one does not tell
-    lock_expiry: float = EXPIRY  # seconds after which others may take a dead load's lock over
+    lock_expiry: float = EXPIRY  # seconds after which others may take a crashed load's lock over
     digest_key: bytes = field(default=b"", repr=False)  # signs what is loaded (GEAR_DIGEST_KEY)
     mapper: Mapper | None = None  # None: the sources have items in our shape
 

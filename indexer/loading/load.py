@@ -1,8 +1,7 @@
-"""A load, in the order of time: read, document, bulk, check, prove, swap. Or the old index serves as before.
+"""Runs a load: read, build documents, send, check, prove, swap.
 
-read = indexed + rejected + duplicates. Whatever fails before the swap leaves the alias alone and removes what was
-filled. Only a death, or an engine that stays away, leaves that behind: the next load removes it or, with `resume`, goes
-on with it.
+If anything fails before the swap, the alias stays and the new index is removed. After a crash, or while the engine is
+unreachable, the index remains: the next load removes it, or continues it with `resume`.
 """
 
 import time
@@ -53,8 +52,7 @@ from mappings.names import generation_name
 
 # For the calls that must not be left half-done: the swap, and removing what a failed load has filled.
 SHORT_RETRY_SECONDS = 30.0
-# A change that is a little older than the load may arrive late in its index: how often such are removed again.
-LATE_CHANGES = 3
+MAX_PROOF_RETRIES = 3  # proof attempts after live changes that are older than the load, and came late, are removed
 COPIES_SECONDS = 60.0  # for the copies of the new index; a swap before they are there is safe, only slower at first
 
 
@@ -302,7 +300,7 @@ class Load:
         return since, bound
 
     def _prove(self, target: LoadTarget, manifest: Manifest) -> None:
-        for attempt in range(LATE_CHANGES + 1):
+        for attempt in range(MAX_PROOF_RETRIES + 1):
             if attempt:
                 self._deletes.apply(target.index, target.version)
             proof = prove(

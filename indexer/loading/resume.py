@@ -1,4 +1,4 @@
-"""Interrupted loads: how far a load is acknowledged, what it leaves behind when it dies, and how the next goes on.
+"""Interrupted loads: how far a load is acknowledged, what it leaves behind when it crashes, and how the next goes on.
 
 The checkpoint is a document beside the record of deletes: without that, no load could be gone on with. It is written
 after the acknowledgement, never before, and compare and set, so that a loader that was taken for dead cannot move the
@@ -24,7 +24,7 @@ from indexer.locking.lock import Lock
 from mappings.definition import Definition
 from mappings.names import deletes_alias, generation_of
 
-WRITE_SECONDS = 1.0  # between two writes: what is sent twice after a death, and no load for the engine
+WRITE_SECONDS = 1.0  # between two writes: what is sent twice after a crash, and no load for the engine
 REQUEST_SECONDS = 10.0
 LOAD_AGAIN = "load again, without --resume"
 _ID = "checkpoint"

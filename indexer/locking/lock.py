@@ -70,7 +70,7 @@ class Lock:
         self._thread = threading.Thread(
             target=self._send_heartbeats, args=(expiry / HEARTBEATS,), name=_thread_name(self.owner), daemon=True
         )
-        self.previous_owner: LockRecord | None = None  # the dead owner that it was taken from
+        self.previous_owner: LockRecord | None = None  # the crashed owner that it was taken from
 
     def __enter__(self) -> "Lock":
         self._thread.start()  # first: to others in this process, an owner without its thread is dead
@@ -169,7 +169,7 @@ class Lock:
                 elif record.owner.id == self.owner.id:  # the answer to its creation was lost
                     self._record = record
                 elif watch.is_dead(record):
-                    self._say(f"the lock of {self._alias} is taken from {record.description()}, which has died")
+                    self._say(f"the lock of {self._alias} is taken from {record.description()}, which has crashed")
                     self._take_over(record)
                 else:
                     time.sleep(record.expiry / POLLS)

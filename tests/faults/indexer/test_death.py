@@ -25,7 +25,7 @@ def test_a_loader_that_is_killed_leaves_the_old_answers(place: Place, wire: Wire
     state = place.json("status", "--platform", "730")
     assert {one["index"]: one["state"] for one in state["generations"]} == {old: "serving", left[0]: "unfinished"}
     assert (state["lock"]["pid"], state["lock"]["alive"], state["lock"]["index"]) == (process.pid, False, left[0])
-    assert "it has died" in place.run("status").stdout
+    assert "it has crashed" in place.run("status").stdout
     report = place.load(items(3))
     assert (report["swapped"], report["removed"]) == (True, left), "the next load cleans up"
     assert place.indices() == [old, report["index"]]

@@ -34,7 +34,7 @@ def test_a_lock_of_a_dead_process_is_found_and_given_back(loaded: Place) -> None
     records(loaded).create(record(owner=this_process()))
     (found,) = findings(loaded)
     assert (found["code"], found["severity"]) == ("stale-lock", "warning")
-    assert "which has died" in found["message"]
+    assert "which has crashed" in found["message"]
     repaired(loaded, "stale-lock", wanted=whole)
     assert records(loaded).read() is None
 
@@ -43,7 +43,7 @@ def test_a_lock_that_was_not_heard_of_for_long_is_watched_before_it_is_taken(loa
     long_ago = replace(record(expiry=0.5), heartbeat="2020-01-01T00:00:00Z")
     records(loaded).create(long_ago)
     (found,) = findings(loaded)
-    assert "seems to have died" in found["message"]
+    assert "seems to have crashed" in found["message"]
     assert codes(findings(loaded, "--fix", code=0)) == ["stale-lock"]
     assert records(loaded).read() is None
 

@@ -66,7 +66,7 @@ def test_a_lock_without_a_beat_is_taken_over_whatever_its_clock_says(place: Plac
     result = place.run("load", "-", "--platform", "730", stdin=lines(items(1)))
     assert result.exit_code == 0, result.output
     assert f"held by gear-indexer load (process 7 on elsewhere), since {clock}" in result.stderr
-    assert "which has died" in result.stderr
+    assert "which has crashed" in result.stderr
     assert records(place).read() is None
 
 
