@@ -140,7 +140,7 @@ class Generations:
     def prepare(self, index: str, wait_seconds: float) -> dict[str, int]:
         """Restores the settings of service and verifies them; raises CommandError where anything differs.
 
-        Waits `wait_seconds` at most for its copies; returns how many of its shards are there and how many are not.
+        Waits at most `wait_seconds` for the replicas. Returns the number of its shards and how many are allocated.
         """
         for name, defined in self._defined(index).items():
             settings = {key: value for key, value in defined.settings.items() if not at_creation(key)}
