@@ -1,4 +1,4 @@
-"""The engine's client: every call has one deadline and gives a complete answer, or raises."""
+"""The engine's client: single items, availability updates and readiness, on top of `Searches`."""
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress

@@ -23,8 +23,8 @@ MAX_KEYS: Final = 1_000
 GetProducts = Callable[[list[dict[str, str]]], Awaitable[list[ProductDocument]]]
 
 
-class Items:
-    """The items of one worker's hits; what a key names never changes, so nothing that is remembered is ever wrong."""
+class ItemAssembler:
+    """Puts the items of one worker's hits together. What a key names never changes, so no cached part is ever wrong."""
 
     def __init__(self, get: GetProducts, cached_bytes: int) -> None:
         """`get` reads documents of products by index and id; raises NotLoadedError, ApiError `search_unavailable`."""

@@ -1,4 +1,7 @@
-"""Searches of the engine: every call has one deadline and gives a complete answer, or raises."""
+"""Searches of listings with their product lookups, points in time, and the index revision.
+
+Every call has one deadline and gives a complete answer, or raises.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -35,7 +38,7 @@ from api.engine.errors import (
     all_answers,
     map_engine_error,
 )
-from api.engine.items import Items
+from api.engine.items import ItemAssembler
 from api.engine.product_lookups import Fields, Lookups, lookups_of
 from api.engine.product_search import REVISION_REQUEST, LookupResult, ProductSearch, StaleLookupError
 from api.engine.requests import multi_search, multi_search_params, search_params
@@ -87,7 +90,7 @@ class Searches:
         self._definition = read_definition()
         self._fields = Fields.of(self._definition)
         self._products = ProductSearch(self._ask_products, self._fields)
-        self._items = Items(self._get_products, cached_bytes)
+        self._items = ItemAssembler(self._get_products, cached_bytes)
         self._on_ejected = on_ejected
         self._client: AsyncOpenSearch = connect_async(
             settings,

@@ -15,7 +15,7 @@ from indexer.documents.timestamps import iso_without_offset
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, PointInTimeLostError
 from indexer.errors import CommandError
-from indexer.products.parts import Items
+from indexer.products.parts import ItemAssembler
 from mappings.items.item import Attachment, Details, Paint
 
 PAGE_ITEMS = 500
@@ -38,7 +38,7 @@ class Export:
         self._page_items = page_items
         retry = RetryPolicy(retry_timeout)
         self.point = PointInTime(client, alias, retry)
-        self._items = Items(client, retry)
+        self._items = ItemAssembler(client, retry)
         self.expected: int | None = None
         self.items = 0
 

@@ -20,8 +20,8 @@ MAX_KEYS: Final = 1_000
 """In one request."""
 
 
-class Items:
-    """The items of listings."""
+class ItemAssembler:
+    """Puts the items of listings together."""
 
     def __init__(self, client: OpenSearch, retry: RetryPolicy) -> None:
         self._client = client

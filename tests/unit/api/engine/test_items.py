@@ -8,7 +8,7 @@ import pytest
 from api.engine.answers import BadAnswerError, Hit
 from api.engine.documents import ProductDocument, read_products
 from api.engine.errors import NotLoadedError
-from api.engine.items import MAX_KEYS, Items
+from api.engine.items import MAX_KEYS, ItemAssembler
 from api.errors import ApiError
 from mappings.items.listing import Attached, Listing
 
@@ -36,14 +36,14 @@ def hit(number: int, product: str, **more: Any) -> Hit:
     return {"_index": "gear-730-x", "_source": Listing(number, product, **more)}
 
 
-async def names(items: Items, *hits: Hit) -> list[str]:
+async def names(items: ItemAssembler, *hits: Hit) -> list[str]:
     await items.complete(hits)
     return [orjson.loads(each["item"])["name"] for each in hits]
 
 
 async def test_a_part_is_asked_for_once() -> None:
     products = Products()
-    items = Items(products.get, cached_bytes=2**20)
+    items = ItemAssembler(products.get, cached_bytes=2**20)
     assert await names(items, hit(1, "a"), hit(2, "b"), hit(3, "a")) == ["Thing a", "Thing b", "Thing a"]
     assert await names(items, hit(4, "b"), hit(5, "c")) == ["Thing b", "Thing c"]
     assert products.requests == [["a", "b"], ["c"]]
@@ -53,7 +53,7 @@ async def test_a_part_is_asked_for_once() -> None:
 
 async def test_more_parts_than_are_remembered_are_all_there() -> None:
     products = Products()
-    items = Items(products.get, cached_bytes=2_000)
+    items = ItemAssembler(products.get, cached_bytes=2_000)
     hits = [hit(number, str(number)) for number in range(2 * MAX_KEYS + 1)]
     assert await names(items, *hits) == [f"Thing {number}" for number in range(2 * MAX_KEYS + 1)]
     assert [len(keys) for keys in products.requests] == [MAX_KEYS, MAX_KEYS, 1]
@@ -73,4 +73,4 @@ async def test_more_parts_than_are_remembered_are_all_there() -> None:
 )
 async def test_a_part_that_cannot_be_read_is_an_error(listing: Listing, document: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
-        await Items(Products(a=document).get, cached_bytes=2**20).of_listings([("gear-730-x", listing)])
+        await ItemAssembler(Products(a=document).get, cached_bytes=2**20).of_listings([("gear-730-x", listing)])
