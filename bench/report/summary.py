@@ -25,9 +25,9 @@ FONT = 'font-family="Helvetica, Arial, sans-serif"'
 
 @dataclass(frozen=True)
 class Comparison:
-    """The rates of all peers in one workload and size, and their medians in ms."""
+    """The rates of the peers of one file in one workload, and their medians in ms."""
 
-    items: int
+    file: Measured
     workload: str
     rates: dict[str, float]
     medians: dict[str, float]
@@ -36,38 +36,37 @@ class Comparison:
         """This service's rate as a multiple of a peer's."""
         return self.rates[OURS] / self.rates[peer]
 
+    @property
+    def commit(self) -> str:
+        """The version that was measured."""
+        return f"commit {self.file.content['commit']}"
 
-def comparison(files: Sequence[Measured], items: int, workload: str, clients: int = CLIENTS) -> Comparison:
-    """The comparison of the file that has the most peers; raises PageError where there is none."""
-    rows = [
-        {
-            row["peer"]: row
-            for row in file.series
-            if (row["workload"], row["clients"]) == (workload, clients) and row["peer"] in PEERS
-        }
-        for file in files
-        if is_search(file) and file.items == items and file.content.get("workers", 1) == 1
-    ]
-    by_peer = max(rows, key=len, default={})
-    if not {OURS, PLAIN} <= set(by_peer):
-        message = f"no file has {items:,} listings and `{workload}` with {clients} clients for the summary"
-        raise PageError(message)
-    rates = {peer: row["rate"] for peer, row in by_peer.items()}
-    return Comparison(items, workload, rates, {peer: row["p50"] / 1000 for peer, row in by_peer.items()})
+
+def comparison(
+    files: Sequence[Measured], items: int, workload: str, clients: int = CLIENTS, peer: str = PLAIN
+) -> Comparison:
+    """The comparison of the newest file that has this service, the plain one and `peer`; PageError if none has."""
+    newest_first = sorted(filter(is_search, files), key=lambda file: str(file.content["at"]), reverse=True)
+    for file in newest_first:
+        if file.items == items and file.content.get("workers", 1) == 1:
+            found = {name: row for name in PEERS if (row := file.find(workload, clients, name))}
+            if {OURS, PLAIN, peer} <= set(found):
+                rates = {name: row["rate"] for name, row in found.items()}
+                return Comparison(file, workload, rates, {name: row["p50"] / 1000 for name, row in found.items()})
+    message = f"no file has {items:,} listings, `{workload}` with {clients} clients and {peer} for the summary"
+    raise PageError(message)
 
 
 def sentences(files: Sequence[Measured]) -> str:
     """What the software gains and costs, beside a plain service and an independent one on the same engine."""
-    repeated, new = (comparison(files, SMALL, workload) for workload in (REPEATED, NEW))
-    repeated_large, new_large = (comparison(files, LARGE, workload) for workload in (REPEATED, NEW))
     one_client = comparison(files, LARGE, NEW, clients=1)
     load_file = next(file for file in files if is_load(file) and len(file.series) == len(loading.PEERS))
     loads = {row["peer"]: row["rate"] for row in load_file.series}
     lines = [
-        f"**Searches that repeat** run at {_gain(repeated, repeated_large)}.",
-        f"**Searches that never repeat** run at {_gain(new, new_large)}.",
+        f"**Searches that repeat** run at {_gain(files, REPEATED)}.",
+        f"**Searches that never repeat** run at {_gain(files, NEW)}.",
         f"**Waiting**: among {size(LARGE)} listings a new search takes {number(one_client.medians[OURS])} ms in the "
-        f"median; the plain service takes {number(one_client.medians[PLAIN])} ms.",
+        f"median; the plain service takes {number(one_client.medians[PLAIN])} ms ({one_client.commit}).",
         f"**Cost of loading**: {loads[loading.OURS]:,.0f} listings a second with every check, "
         f"{loads[loading.OURS] / loads[loading.RAW]:.0%} of what the engine takes at most; a plain index, which finds "
         f"less, loads {loads[loading.PLAIN] / loads[loading.OURS]:.1f} times as fast.",
@@ -75,16 +74,18 @@ def sentences(files: Sequence[Measured]) -> str:
     return "\n".join(fill(f"- {line}", 120, subsequent_indent="  ") for line in lines)
 
 
-def _gain(small: Comparison, large: Comparison) -> str:
+def _gain(files: Sequence[Measured], workload: str) -> str:
+    small, large = (comparison(files, items, workload) for items in (SMALL, LARGE))
+    independent = comparison(files, SMALL, workload, peer=STAC)
     return (
-        f"{number(small.ratio(PLAIN))} times the rate of a plain service with {size(SMALL)} listings, "
-        f"{number(large.ratio(PLAIN))} times with {size(LARGE)}, and {number(small.ratio(STAC))} times the rate of an "
-        "independent service"
+        f"{number(small.ratio(PLAIN))} times the rate of a plain service with {size(SMALL)} listings ({small.commit}), "
+        f"at {number(large.ratio(PLAIN))} times with {size(LARGE)} ({large.commit}), and at "
+        f"{number(independent.ratio(STAC))} times the rate of an independent service ({independent.commit})"
     )
 
 
 def picture(files: Sequence[Measured]) -> str:
-    """Bars of each peer's rate as a multiple of the plain service's, as SVG."""
+    """Bars of each peer's rate as a multiple of the plain service's in the same run, as SVG."""
     groups = [comparison(files, items, workload) for items in (SMALL, LARGE) for workload in (REPEATED, NEW)]
     highest = max(group.ratio(PLAIN) for group in groups)
     scale = (WIDTH - LABEL_WIDTH - 70) / highest
@@ -92,13 +93,17 @@ def picture(files: Sequence[Measured]) -> str:
     y = TOP
     for group in groups:
         kind = "repeated searches" if group.workload == REPEATED else "new searches"
-        parts.append(_text(16, y + 13, f"{size(group.items)} listings,", 'font-size="13"'))
+        parts.append(_text(16, y + 13, f"{size(group.file.items)} listings,", 'font-size="13"'))
         parts.append(_text(16, y + 30, kind, 'font-size="13"'))
-        for peer, name in PEERS.items():
-            if peer in group.rates:
-                value = group.rates[peer] / group.rates[PLAIN]
-                parts += _bar(y, name, COLOURS[peer], value, value * scale)
-                y += BAR_HEIGHT
+        parts.append(_text(16, y + 46, group.commit, 'font-size="11"'))
+        bars = [(PEERS[peer], peer, group) for peer in group.rates if peer != STAC]
+        if group.file.items == SMALL:
+            independent = comparison(files, SMALL, group.workload, peer=STAC)
+            bars.append((f"{PEERS[STAC]}, {independent.commit}", STAC, independent))
+        for name, peer, run in bars:
+            value = run.rates[peer] / run.rates[PLAIN]
+            parts += _bar(y, name, COLOURS[peer], value, value * scale)
+            y += BAR_HEIGHT
         y += GAP
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" width="{WIDTH}" height="{y}" {FONT}>'
     background = f'<rect width="{WIDTH}" height="{y}" fill="#ffffff"/>'

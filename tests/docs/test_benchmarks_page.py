@@ -65,8 +65,21 @@ def test_the_picture_has_a_bar_for_each_peer_of_each_size() -> None:
     drawn = ElementTree.fromstring(summary.picture(files()))
     texts = [element.text or "" for element in drawn.iter("{http://www.w3.org/2000/svg}text")]
     assert texts.count("this service") == texts.count("plain service") == 4
-    assert texts.count("independent service") == 2
+    assert sum(text.startswith("independent service, commit ") for text in texts) == 2
     assert texts.count("1.0 ×") >= 4, "the plain service is the measure"
+
+
+def test_the_summary_is_of_the_newest_run_that_has_the_peer() -> None:
+    old = [series("gear-api", 100), series("plain service", 50), series("stac-fastapi.opensearch", 10)]
+    new = [series("gear-api", 90), series("plain service", 60)]
+    runs = [
+        measured(1000, new, at="2026-11-26T10:00:00+00:00", commit="newer"),
+        measured(1000, old, at="2026-11-22T10:00:00+00:00", commit="older"),
+    ]
+    newest = summary.comparison(runs, 1000, "hot")
+    assert (newest.ratio("plain service"), newest.commit) == (1.5, "commit newer")
+    independent = summary.comparison(runs, 1000, "hot", peer="stac-fastapi.opensearch")
+    assert (independent.ratio("stac-fastapi.opensearch"), independent.commit) == (10, "commit older")
 
 
 def test_searches_have_a_row_for_each_workload_and_a_ratio_for_each_peer() -> None:
