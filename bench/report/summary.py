@@ -62,14 +62,17 @@ def sentences(files: Sequence[Measured]) -> str:
     one_client = comparison(files, LARGE, NEW, clients=1)
     load_file = next(file for file in files if is_load(file) and len(file.series) == len(loading.PEERS))
     loads = {row["peer"]: row["rate"] for row in load_file.series}
+    proof = next(row["rounds"][0]["report"]["proof"] for row in load_file.series if row["peer"] == loading.OURS)
     lines = [
         f"**Searches that repeat** run at {_gain(files, REPEATED)}.",
         f"**Searches that never repeat** run at {_gain(files, NEW)}.",
         f"**Waiting**: among {size(LARGE)} listings a new search takes {number(one_client.medians[OURS])} ms in the "
         f"median; the plain service takes {number(one_client.medians[PLAIN])} ms ({one_client.commit}).",
-        f"**Cost of loading**: {loads[loading.OURS]:,.0f} listings a second with every check, "
-        f"{loads[loading.OURS] / loads[loading.RAW]:.0%} of what the engine takes at most; a plain index, which finds "
-        f"less, loads {loads[loading.PLAIN] / loads[loading.OURS]:.1f} times as fast.",
+        f"**Cost of loading**: {loads[loading.OURS]:,.0f} listings a second with every check and their products "
+        f"({proof['products']:,} of {load_file.items:,} listings), "
+        f"{loads[loading.OURS] / loads[loading.RAW]:.0%} of the rate of prepared listings without products; a plain "
+        "index, which finds less, loads "
+        f"{loads[loading.PLAIN] / loads[loading.OURS]:.1f} times as fast (commit {load_file.content['commit']}).",
     ]
     return "\n".join(fill(f"- {line}", 120, subsequent_indent="  ") for line in lines)
 

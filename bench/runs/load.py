@@ -1,8 +1,8 @@
 """Loads: prepared bytes, this project's indexer and the client library's `parallel_bulk`, in turn.
 
-The first three write the same documents into an index of the same definition, set up for filling in the same way; only
-`gear-indexer load` reads the items themselves, validates them, proves what the index holds and swaps it in. The fourth
-reads the items too, and writes them into the plain service's own index.
+The first three write the same listings into an index of the same definition, set up for filling in the same way. Only
+`gear-indexer load` reads the items themselves, validates them, writes their products too, proves what both indices hold
+and swaps them in. The fourth reads the items too, and writes them into the plain service's own index.
 """
 
 import json
@@ -83,7 +83,7 @@ def measure(data: Data, rounds: int, peers: Sequence[str] = PEERS) -> Iterator[t
 
 
 def prepared_documents(listings: Path) -> Path:
-    """The listings as bulk requests, made where they are missing; they take far more disk than the listings."""
+    """The listings without their products as bulk requests, made where they are missing; they take far more disk."""
     prepared = listings.with_name(f"{listings.name}-{read_definition().fingerprint}.bulk")
     if not prepared.exists():
         part = prepared.with_name(f"part-{prepared.name}")
