@@ -1,6 +1,6 @@
 """The one table of filters, sorts and suggestions: from the API's names to index fields and their kinds.
 
-Adding a filter, a facet or a sort is one row here (and its field in `gear.json`) with one golden file.
+A new filter, facet or sort is a row here; ARCHITECTURE.md says what else goes with it.
 """
 
 from dataclasses import dataclass

@@ -7,6 +7,7 @@ from api.conform.checks import check
 from api.conform.deployment import Deployment, exactly, in_some_try, require
 from api.conform.http_checks import SEARCH
 
+# The contract once more, and not the service's own tables: a table that changed by mistake must be seen.
 ITEM: Final = ("id", "name", "price", "image", "inspectLink", "description", "details", "paint", "attachments")
 DETAILS: Final = ("type", "weapon", "set", "quality", "rarity", "exterior", "phase", "tournament", "color")
 PAINT: Final = ("float", "seed", "index", "pattern")
