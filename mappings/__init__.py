@@ -1,1 +1,1 @@
-"""The contract between the writer and the reader of the index: its shape, its names, its address."""
+"""What the writer and the reader of the index share: its shape, its names, its platforms, the connection to it."""
