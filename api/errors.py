@@ -20,7 +20,7 @@ ERRORS: dict[str, tuple[int, str]] = {
     "item_unavailable": (409, "the item cannot be ordered: it is bound by another order or has no price"),
     "price_changed": (
         409,
-        "the price is not the expected one, or higher than the most; `error.price` is the present one",
+        "the price or total is not as expected, or the price is above `maxPrice`; `error.price` is the current price",
     ),
     "not_enough": (409, "fewer items than wanted can be ordered at this price; `error.available` says how many"),
     "invalid_transition": (409, "the order cannot go from its present state to this one; the message says where it is"),
@@ -36,7 +36,7 @@ ERRORS: dict[str, tuple[int, str]] = {
     "page_window_exceeded": (422, "the page lies beyond the first 10,000 hits; a `cursor` reads on"),
     "idempotency_key_reused": (422, "the Idempotency-Key was used for another body before"),
     "rate_limited": (429, "too many requests, or too costly ones, with this token or from this address"),
-    "too_many_orders": (429, "the token or the account has as many undelivered orders as it may"),
+    "too_many_orders": (429, "the token or the account has reached its limit of undelivered orders"),
     "internal": (500, "a fault of ours; the request id helps to find it"),
     "overloaded": (503, "more requests than can be answered in time; try again"),
     "search_unavailable": (503, "the search engine does not answer"),

@@ -65,7 +65,7 @@ def one_active_order(deployment: Deployment) -> None:
     deployment.order({**body, "account": "conform-other"}).error(409, "item_unavailable")
 
 
-@check("orders", "expectedPrice: 409 price_changed with the present price in error.price.")
+@check("orders", "expectedPrice: 409 price_changed with the current price in error.price.")
 def price_changed(deployment: Deployment) -> None:
     error = deployment.order(deployment.order_body(DEARER, expectedPrice=10)).error(409, "price_changed")
     require(error.get("price") == 10.5, f"error.price is {error.get('price')!r} instead of 10.5")

@@ -39,7 +39,7 @@ class ErrorBody(StrictCamelCase):
     message: str
     details: list[ErrorDetail]
     request_id: str = Field(description=f"equals the header {REQUEST_ID_HEADER}")
-    price: float | None = Field(default=None, description="only with `price_changed`: the present price")
+    price: float | None = Field(default=None, description="only with `price_changed`: the current price")
     available: int | None = Field(
         default=None, description="only with `not_enough`: how many items can be ordered at the price"
     )

@@ -18,7 +18,7 @@ class GearError(Exception):
         self.retry_after = retry_after
         """Seconds after which the same call may succeed, where the service says it."""
         self.price: float | None = error.get("price")
-        """The present price, with `price_changed`."""
+        """The current price, with `price_changed`."""
         self.available: int | None = error.get("available")
         """How many items can be ordered at the price, with `not_enough`."""
 

@@ -1079,7 +1079,7 @@ class ErrorBody(TypedDict):
     """
     price: NotRequired[float | None]
     """
-    only with `price_changed`: the present price
+    only with `price_changed`: the current price
     """
     available: NotRequired[int | None]
     """

@@ -9,7 +9,7 @@ export class GearError extends Error {
   readonly code: string;
   readonly details: { field: string; message: string }[];
   readonly requestId: string;
-  /** The present price, with `price_changed`. */
+  /** The current price, with `price_changed`. */
   readonly price: number | null;
   /** How many items can be ordered at the price, with `not_enough`. */
   readonly available: number | null;

@@ -899,7 +899,7 @@ export interface components {
             requestId: string;
             /**
              * Price
-             * @description only with `price_changed`: the present price
+             * @description only with `price_changed`: the current price
              */
             price?: number | null;
             /**
