@@ -33,7 +33,7 @@ ERRORS: dict[str, tuple[int, str]] = {
     "unsupported_media_type": (415, "the body must be sent as application/json, without Content-Encoding"),
     "validation_failed": (422, "a field breaks a rule; `error.details` names each"),
     "unknown_platform": (422, "no such platform is known"),
-    "page_window_exceeded": (422, "the page lies beyond the first 10,000 hits; a `cursor` reads on"),
+    "page_window_exceeded": (422, "the page lies beyond the first 10,000 hits; use a `cursor` instead of `page`"),
     "idempotency_key_reused": (422, "the Idempotency-Key was used for another body before"),
     "rate_limited": (429, "too many requests, or too costly ones, with this token or from this address"),
     "too_many_orders": (429, "the token or the account has reached its limit of undelivered orders"),

@@ -169,7 +169,7 @@ def _searched_platforms(body: SearchBody, platforms: Platforms) -> tuple[Platfor
 def _check_paging(body: SearchBody) -> None:
     if body.page * body.limit > PAGE_WINDOW:
         message = f"page x limit is {body.page * body.limit}, at most {PAGE_WINDOW} can be paged; "
-        message += 'further on leads a cursor: start it with "cursor": "*" in the place of page'
+        message += 'to read beyond, use a cursor: send "cursor": "*" instead of page'
         raise ApiError("page_window_exceeded", message, [Detail("page", message)])
     if body.cursor is not None and body.names_page:
         raise invalid("page", "a cursor has no pages: leave out `page`, the next cursor is in the answer")

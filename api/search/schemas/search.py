@@ -99,7 +99,7 @@ class SearchBody(Strict):
     filters: Filters | None = None
     limit: Annotated[Limit, NullDefault(DEFAULT_LIMIT)] = Field(default=DEFAULT_LIMIT, description="hits a page")
     page: Annotated[Page, NullDefault(1)] = Field(
-        default=1, description=f"counts from 1; page × limit is at most {PAGE_WINDOW:,}, further on leads a `cursor`"
+        default=1, description=f"counts from 1; page × limit is at most {PAGE_WINDOW:,}; to read beyond, use a `cursor`"
     )
     sort: SortName | None = Field(
         default=None,

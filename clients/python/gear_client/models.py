@@ -1495,7 +1495,7 @@ class SearchBody(TypedDict):
     """
     page: NotRequired[int | None]
     """
-    counts from 1; page × limit is at most 10,000, further on leads a `cursor`
+    counts from 1; page × limit is at most 10,000; to read beyond, use a `cursor`
     """
     sort: NotRequired[
         Literal["relevance", "price_asc", "price_desc", "float_asc", "float_desc", "name_asc", "name_desc", "newest"]

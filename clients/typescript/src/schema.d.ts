@@ -2588,7 +2588,7 @@ export interface components {
             limit: number | null;
             /**
              * Page
-             * @description counts from 1; page × limit is at most 10,000, further on leads a `cursor`
+             * @description counts from 1; page × limit is at most 10,000; to read beyond, use a `cursor`
              * @default 1
              */
             page: number | null;
