@@ -73,7 +73,7 @@ class SearchSettings(SecretFileSettings):
     index_prefix: str = Field(default="gear", pattern=r"^[a-z][a-z0-9-]{0,63}$")
 
     @property
-    def digest_secret(self) -> bytes:
+    def derived_digest_key(self) -> bytes:
         """The key of the items' digests, of 32 bytes; empty where none is set."""
         return b"" if self.digest_key is None else sha256(self.digest_key.get_secret_value().encode()).digest()
 

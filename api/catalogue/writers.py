@@ -77,7 +77,7 @@ class CatalogueWriters:
         claims = Claims(platform.id, self._store, self._retry)
         definition = self._definition.with_shards(platform.shards)
         alias = self._settings.alias(platform.id)
-        return LiveWriter(self._client, alias, definition, claims, self._retry, self._settings.digest_secret)
+        return LiveWriter(self._client, alias, definition, claims, self._retry, self._settings.derived_digest_key)
 
     async def close(self, seconds: float = STOP_SECONDS) -> None:
         """Ends all waiting for retries, and the threads; one that hangs is left to the deadline of its request."""

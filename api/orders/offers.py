@@ -57,7 +57,7 @@ async def real_offers(services: OrderServices, platform: Platform, items: Sequen
 
 async def _offer_of(services: OrderServices, platform: Platform, item: int, stored: StoredItem) -> Offer:
     settings = services.settings
-    problem = integrity_problem(stored, platform.id, platform.minor_digits, settings.digest_secret)
+    problem = integrity_problem(stored, platform.id, platform.minor_digits, settings.derived_digest_key)
     if problem is not None:
         services.metrics.count_refused_item(problem)
         log.error(

@@ -138,7 +138,7 @@ class PlatformIndex:
 
     def writer(self, client: OpenSearch, claims: Claims | None, retry: RetryPolicy) -> LiveWriter:
         """The writer of live changes behind the alias."""
-        return LiveWriter(client, self.alias, self.definition, claims, retry, self.settings.digest_secret)
+        return LiveWriter(client, self.alias, self.definition, claims, retry, self.settings.derived_digest_key)
 
 
 def all_indices() -> list[PlatformIndex]:

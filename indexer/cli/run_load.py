@@ -80,7 +80,7 @@ def _job(files: tuple[str, ...], index: PlatformIndex, options: dict[str, Any], 
     mapper = mapper_of(options.pop("map_file"))
     names = expand_patterns(files)
     size = total_size(names, silent if quiet else say)
-    key = index.settings.digest_secret
+    key = index.settings.derived_digest_key
     return LoadJob(files=names, platform=index.platform, mapper=mapper, size=size, digest_key=key, **options)
 
 

@@ -16,14 +16,14 @@ _SAMPLE_GENERATION = "{alias}-20200101000000000-00000000"
 
 
 def check_version(facts: EngineFacts) -> Iterator[Finding]:
-    """Only OpenSearch from 3.0 on is what the queries are written and tested for."""
+    """The queries are written for OpenSearch 3.0 and newer."""
     major = facts.version.partition(".")[0]
     if facts.distribution != "opensearch" or not major.isdigit() or int(major) < OLDEST_MAJOR:
         yield Finding(
             Code.ENGINE_VERSION,
             None,
             "engine",
-            f"the engine is {facts.distribution} {facts.version}, and only OpenSearch 3.0 and newer is tested",
+            f"the engine is {facts.distribution} {facts.version}, and only OpenSearch 3.0 and newer is supported",
             "move the cluster to OpenSearch 3.6, then load again",
         )
 

@@ -16,7 +16,7 @@ class Severity(StrEnum):
 
 
 class Code(StrEnum):
-    """Every kind of finding and how bad it is; `docs/doctor.md` says what each means and which test makes it."""
+    """Every kind of finding and how bad it is; `docs/doctor.md` says what each means."""
 
     severity: Severity
 

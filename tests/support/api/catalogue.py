@@ -37,7 +37,7 @@ def put_index(
     index = generation_name(alias, made_at or datetime.now(UTC), definition.fingerprint)
     documents = [index_document(item_from_values(item), platform) for item in items]
     lines = [
-        index_lines(document["id"], 1, *encode_document(document, 1, settings.digest_secret).pieces)
+        index_lines(document["id"], 1, *encode_document(document, 1, settings.derived_digest_key).pieces)
         for document in documents
     ]
     client = connect(settings)

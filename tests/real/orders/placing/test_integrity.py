@@ -94,7 +94,7 @@ async def test_only_the_key_makes_a_digest(shop: Shop, signed: Settings) -> None
     pieces = b"".join(encode_document(document, 1).pieces)
     client.index(index=signed.alias(CS2.id), id=str(PLAIN), body=pieces, params={"refresh": "true"})
     client.close()
-    if signed.digest_secret:
+    if signed.derived_digest_key:
         assert (await refused(shop, PLAIN))["code"] == "item_unavailable"
     else:
         assert (await shop.order(PLAIN)).status_code == 201
