@@ -72,14 +72,14 @@ def _database(settings: Settings) -> Iterator[UnsafeSetting]:
 
 
 def _keys(settings: Settings) -> Iterator[UnsafeSetting]:
-    if settings.encryption_keys_file is None:
+    if settings.encryption_keyring is None:
         message = "webhook secrets, e-mail addresses and trade links are in clear in the database and its backups"
         remedy = "gear-api encryption key, then gear-api encryption rotate"
-        yield UnsafeSetting("not-encrypted", "GEAR_ENCRYPTION_KEYS_FILE", message, remedy)
-    elif _mode(settings.encryption_keys_file) & 0o077:
-        message = f"others than its owner may read {settings.encryption_keys_file}"
-        remedy = f"chmod 600 {settings.encryption_keys_file}"
-        yield UnsafeSetting("keys-readable", "GEAR_ENCRYPTION_KEYS_FILE", message, remedy)
+        yield UnsafeSetting("not-encrypted", "GEAR_ENCRYPTION_KEYRING", message, remedy)
+    elif _mode(settings.encryption_keyring) & 0o077:
+        message = f"others than its owner may read {settings.encryption_keyring}"
+        remedy = f"chmod 600 {settings.encryption_keyring}"
+        yield UnsafeSetting("keys-readable", "GEAR_ENCRYPTION_KEYRING", message, remedy)
 
 
 def _rate_limit(settings: Settings, workers: int) -> Iterator[UnsafeSetting]:

@@ -34,9 +34,7 @@ def doctor(production: bool, workers: int, as_json: bool) -> None:  # click pass
     findings = unsafe_settings(settings, workers)
     if settings.cipher is not None and (count := read_now(reencryption.count_plain)):
         message = f"{count} rows were written without keys, and are in clear"
-        findings.append(
-            UnsafeSetting("values-plain", "GEAR_ENCRYPTION_KEYS_FILE", message, "gear-api encryption rotate")
-        )
+        findings.append(UnsafeSetting("values-plain", "GEAR_ENCRYPTION_KEYRING", message, "gear-api encryption rotate"))
     if as_json:
         click.echo(json.dumps({"findings": [vars(finding) for finding in findings]}))
     else:

@@ -14,7 +14,7 @@ BATCH = 200  # rows in one transaction
 def encryption() -> None:
     """Make and rotate the keys that encrypt secrets and personal data in the database.
 
-    The first key in GEAR_ENCRYPTION_KEYS_FILE encrypts, each of them decrypts.
+    The first key in GEAR_ENCRYPTION_KEYRING encrypts, each of them decrypts.
 
     Example: gear-api encryption key > keys.txt
     """
@@ -22,7 +22,7 @@ def encryption() -> None:
 
 @encryption.command()
 def key() -> None:
-    """Print a new key, a line for GEAR_ENCRYPTION_KEYS_FILE.
+    """Print a new key, a line for GEAR_ENCRYPTION_KEYRING.
 
     Example: (umask 077 && gear-api encryption key > keys.txt)
     """
@@ -43,7 +43,7 @@ def rotate(as_json: bool) -> None:
     from store.connection.settings import StoreSettings
 
     if checked(StoreSettings).cipher is None:
-        message = "GEAR_ENCRYPTION_KEYS_FILE is not set; gear-api encryption key makes a key for it"
+        message = "GEAR_ENCRYPTION_KEYRING is not set; gear-api encryption key makes a key for it"
         raise click.ClickException(message)
     counts = run_now(_rotate())
     click.echo(f"encrypted anew: {', '.join(f'{count} {table}' for table, count in counts.items())}", err=True)

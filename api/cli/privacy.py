@@ -30,7 +30,7 @@ def forget(
     reference: where several tokens have orders of it, say which are meant. `-` reads it from stdin, where no list of
     processes shows it.
 
-    The orders' ids are appended to GEAR_FORGOTTEN_FILE (beside an SQLite database by default): keep it apart from the
+    The orders' ids are appended to GEAR_ERASURE_LOG (beside an SQLite database by default): keep it apart from the
     backups. After one was restored, --again erases them again.
 
     Example: gear-api forget client-17 --token shop
@@ -51,7 +51,7 @@ def forget(
     if account == "":
         message = "the account is empty, as that of orders whose data are erased already: name one"
         raise click.UsageError(message)
-    file = checked(StoreSettings).forgotten_ids
+    file = checked(StoreSettings).erasure_log_path
 
     async def erase() -> retention.Erasure:
         async with opened_store() as store:
@@ -86,7 +86,7 @@ def _keep(order_ids: list[str], file: Path | None) -> None:
         finally:
             os.close(handle)
     except OSError as error:
-        message = f"nothing more was erased: the ids cannot be kept in {file} ({error.strerror}); GEAR_FORGOTTEN_FILE"
+        message = f"nothing more was erased: the ids cannot be kept in {file} ({error.strerror}); GEAR_ERASURE_LOG"
         raise click.ClickException(message) from None
 
 
@@ -95,9 +95,7 @@ def _report(erasure: "Erasure", *, is_logged: bool, as_json: bool) -> None:
     for order_id, state in erasure.waiting.items():
         click.echo(f"{order_id} is {state}: it keeps them until its end and loses them then by itself", err=True)
     if not is_logged:
-        click.echo(
-            "set GEAR_FORGOTTEN_FILE, or keep the ids of --json: a restored backup brings the data back", err=True
-        )
+        click.echo("set GEAR_ERASURE_LOG, or keep the ids of --json: a restored backup brings the data back", err=True)
     if not erasure.journal_emptied:
         click.echo(
             "a reader kept the write-ahead log, which still has them: PRAGMA wal_checkpoint(TRUNCATE) empties it",

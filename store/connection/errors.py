@@ -118,7 +118,7 @@ _POSTGRES_CODES = {
 
 NOT_MIGRATED = "its schema is missing or old: run gear-api migrate"
 FILE_GONE = "its file was removed or replaced while it was open: put it back, or restart this process"
-NO_KEY_FITS = "it has encrypted values, and no key of GEAR_ENCRYPTION_KEYS_FILE decrypts them"
+NO_KEY_FITS = "it has encrypted values, and no key of GEAR_ENCRYPTION_KEYRING decrypts them"
 TOO_SLOW = "it did not answer in time"
 NO_PRIMARY = "none of the hosts in GEAR_DATABASE_URL takes orders: see its target_session_attrs"
 _NO_SCHEMA_CODES = {"42P01", "42703", "3F000"}  # undefined table, undefined column, invalid schema name

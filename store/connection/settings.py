@@ -47,19 +47,19 @@ class StoreSettings(SecretFileSettings):
         default=DEFAULT_CONNECTIONS, ge=1, le=1000, description="connections to the database per process, at most"
     )
 
-    forgotten_file: Path | None = Field(
+    erasure_log: Path | None = Field(
         default=None,
         description="file of the ids of orders that were erased on request; default: beside the SQLite file",
     )
 
-    encryption_keys_file: Path | None = Field(
+    encryption_keyring: Path | None = Field(
         default=None, description="file of keys, one a line, that encrypt secrets and personal data; default: none are"
     )
 
     @property
     def cipher(self) -> Cipher | None:
         """What encrypts and decrypts; None without keys."""
-        return None if self.encryption_keys_file is None else read_cipher(self.encryption_keys_file)
+        return None if self.encryption_keyring is None else read_cipher(self.encryption_keyring)
 
     @property
     def sqlite_file(self) -> Path | None:
@@ -79,10 +79,10 @@ class StoreSettings(SecretFileSettings):
         return url.query.get("ssl") not in _TLS_MODES and not all(is_this_machine(host) for host in hosts)
 
     @property
-    def forgotten_ids(self) -> Path | None:
+    def erasure_log_path(self) -> Path | None:
         """Where the ids of orders that were erased on request are kept; None on PostgreSQL without the setting."""
-        if self.forgotten_file is not None or self.sqlite_file is None:
-            return self.forgotten_file
+        if self.erasure_log is not None or self.sqlite_file is None:
+            return self.erasure_log
         return self.sqlite_file.with_name(f"{self.sqlite_file.name}.forgotten")
 
     @model_validator(mode="after")
@@ -92,7 +92,7 @@ class StoreSettings(SecretFileSettings):
             self.database_url = url.render_as_string(hide_password=False)
         return self
 
-    @field_validator("encryption_keys_file")
+    @field_validator("encryption_keyring")
     @classmethod
     def _with_keys(cls, value: Path | None) -> Path | None:
         if value is not None:

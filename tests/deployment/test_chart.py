@@ -120,7 +120,7 @@ def test_a_setting_with_a_value_of_its_own_is_refused() -> None:
 def test_ids_of_forgotten_orders_are_on_a_volume(claim: str) -> None:
     manifests = rendered(values={"commands.records.claim": claim, "commands.records.storageClass": "fast"})
     pod = pods(manifests)["commands"]
-    (file,) = [each["value"] for each in pod["containers"][0]["env"] if each["name"] == "GEAR_FORGOTTEN_FILE"]
+    (file,) = [each["value"] for each in pod["containers"][0]["env"] if each["name"] == "GEAR_ERASURE_LOG"]
     (mount,) = [each for each in pod["containers"][0]["volumeMounts"] if each["name"] == "records"]
     assert (mount["mountPath"], mount.get("readOnly", False)) == (str(Path(file).parent), False)
     (volume,) = [each["persistentVolumeClaim"] for each in pod["volumes"] if each["name"] == "records"]

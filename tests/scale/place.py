@@ -52,7 +52,7 @@ class Scale:
             "GEAR_PLATFORM_FILES": str(self.platforms),
             "GEAR_DATABASE_URL": self.database_url,
             "GEAR_DIGEST_KEY_FILE": str(self.node.secrets / "digest_key"),
-            "GEAR_ENCRYPTION_KEYS_FILE": str(self.node.secrets / "encryption_keys"),
+            "GEAR_ENCRYPTION_KEYRING": str(self.node.secrets / "encryption_keys"),
         }
 
     def indexer(self, *arguments: str) -> None:

@@ -26,7 +26,7 @@ class Place:
             "GEAR_INDEX_PREFIX": self.prefix,
             "GEAR_DATABASE_URL": f"sqlite:///{self.folder / 'gear.db'}",
             "GEAR_DIGEST_KEY_FILE": str(self.node.secrets / "digest_key"),
-            "GEAR_ENCRYPTION_KEYS_FILE": str(self.node.secrets / "encryption_keys"),
+            "GEAR_ENCRYPTION_KEYRING": str(self.node.secrets / "encryption_keys"),
         }
 
     def run(self, user: str, program: str, *arguments: str, given: str = "") -> dict[str, Any]:

@@ -30,7 +30,7 @@ def safe(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
         "opensearch_username": "gear",
         "opensearch_password": "secret-of-the-engine",
         "database_url": "postgresql://gear:secret-of-the-database@db.internal/gear?sslmode=verify-full",
-        "encryption_keys_file": keys,
+        "encryption_keyring": keys,
     }
 
 
@@ -55,7 +55,7 @@ def test_a_careful_operator_gets_no_warning(safe: dict[str, Any]) -> None:
         ({"database_url": "postgresql://gear:secret-of-it@db.internal/gear"}, "database-without-tls"),
         ({"database_url": "postgresql://gear@db.internal/gear?ssl=prefer"}, "database-without-tls"),
         ({"database_url": "postgresql://gear@/gear?host=db.internal"}, "database-without-tls"),
-        ({"encryption_keys_file": None}, "not-encrypted"),
+        ({"encryption_keyring": None}, "not-encrypted"),
         ({"rate_limit": ""}, "no-rate-limit"),
     ],
 )
@@ -82,11 +82,11 @@ def test_what_stays_on_this_machine_or_is_protected_is_safe(safe: dict[str, Any]
 def test_files_that_others_can_read_are_found(safe: dict[str, Any], tmp_path: Path) -> None:
     database, environment = tmp_path / "gear.db", tmp_path / ".env"
     given = {**safe, "database_url": f"sqlite:///{database}"}
-    for file, mode in ((database, 0o644), (environment, 0o644), (safe["encryption_keys_file"], 0o640)):
+    for file, mode in ((database, 0o644), (environment, 0o644), (safe["encryption_keyring"], 0o640)):
         file.touch()
         file.chmod(mode)
     assert codes(given) == ["keys-readable", "database-readable", "env-readable"]
-    for file in (database, environment, safe["encryption_keys_file"]):
+    for file in (database, environment, safe["encryption_keyring"]):
         file.chmod(0o600)
     assert codes(given) == []
 
@@ -130,7 +130,7 @@ def test_the_doctor_lists_them_and_values_that_are_not_encrypted(
     listed = run("doctor", "--json")
     assert listed.exit_code == 0
     assert [finding["code"] for finding in json.loads(listed.stdout)["findings"]] == ["not-encrypted"]
-    monkeypatch.setenv("GEAR_ENCRYPTION_KEYS_FILE", str(safe["encryption_keys_file"]))
+    monkeypatch.setenv("GEAR_ENCRYPTION_KEYRING", str(safe["encryption_keyring"]))
     shown = run("doctor", "--production")
     assert shown.exit_code == 1
     assert "values-plain" in shown.stdout

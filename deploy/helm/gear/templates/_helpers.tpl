@@ -45,7 +45,7 @@ tolerations: {{ toYaml . | nindent 2 }}
 - {name: GEAR_DATABASE_URL, value: {{ .Values.database.url | quote }}}
 - {name: GEAR_DATABASE_PASSWORD_FILE, value: /run/secrets/gear/database/password}
 - {name: GEAR_DATABASE_POOL_SIZE, value: {{ .Values.database.poolSize | quote }}}
-- {name: GEAR_ENCRYPTION_KEYS_FILE, value: /run/secrets/gear/keys/encryption}
+- {name: GEAR_ENCRYPTION_KEYRING, value: /run/secrets/gear/keys/encryption}
 - {name: GEAR_PUBLIC_URL, value: {{ required "publicUrl is needed, such as https://gear.example.com" .Values.publicUrl | quote }}}
 {{- range $name, $value := .Values.settings }}
 - {name: {{ $name }}, value: {{ $value | toString | quote }}}

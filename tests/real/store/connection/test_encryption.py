@@ -124,7 +124,7 @@ async def test_without_the_right_key_the_error_says_so(url: str, new_order: NewO
     store = Store(url, cipher=cipher)
     await store.check()  # what knows no secret, such as a load, needs no key
     for read in (store.check_keys(), get(store, placed.id)):
-        with pytest.raises(StoreUnavailable, match="no key of GEAR_ENCRYPTION_KEYS_FILE decrypts them"):
+        with pytest.raises(StoreUnavailable, match="no key of GEAR_ENCRYPTION_KEYRING decrypts them"):
             await read
     await store.close()
 

@@ -71,7 +71,7 @@ def test_a_rotation_of_keys_is_recorded_once(monkeypatch: pytest.MonkeyPatch, tm
     for name in ("a", "b"):
         assert run("token", "create", "--name", name, "--scope", "order").exit_code == 0
     (tmp_path / "keys.txt").write_text(run("encryption", "key").stdout)
-    monkeypatch.setenv("GEAR_ENCRYPTION_KEYS_FILE", str(tmp_path / "keys.txt"))
+    monkeypatch.setenv("GEAR_ENCRYPTION_KEYRING", str(tmp_path / "keys.txt"))
     monkeypatch.setattr("api.cli.encryption.BATCH", 1)
     assert run("encryption", "rotate").exit_code == 0
     (entry,) = [entry for entry in entries() if entry["action"].startswith("encryption.")]

@@ -35,11 +35,11 @@ def secret(folder: Path) -> str:
 
 
 def test_what_was_plain_is_encrypted_and_a_key_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "GEAR_ENCRYPTION_KEYS_FILE is not set" in run("encryption", "rotate").stderr
+    assert "GEAR_ENCRYPTION_KEYRING is not set" in run("encryption", "rotate").stderr
     first, second = (run("encryption", "key").stdout for _ in range(2))
     assert first != second
     keys = folder / "keys.txt"
-    monkeypatch.setenv("GEAR_ENCRYPTION_KEYS_FILE", str(keys))
+    monkeypatch.setenv("GEAR_ENCRYPTION_KEYRING", str(keys))
     keys.write_text(f"# the first\n\n{first}")
     plain = secret(folder)
     assert plain.startswith("whsec_")
@@ -57,7 +57,7 @@ def test_what_was_plain_is_encrypted_and_a_key_replaced(folder: Path, monkeypatc
     for command in (("token", "list"), ("encryption", "rotate")):
         failed = run(*command)
         assert failed.exit_code == 1
-        assert "no key of GEAR_ENCRYPTION_KEYS_FILE decrypts them" in failed.stderr
+        assert "no key of GEAR_ENCRYPTION_KEYRING decrypts them" in failed.stderr
         assert first.strip() not in failed.output
 
 
@@ -76,9 +76,9 @@ def test_a_file_without_keys_is_refused(
 ) -> None:
     if content is not None:
         (folder / "keys.txt").write_bytes(content)
-    monkeypatch.setenv("GEAR_ENCRYPTION_KEYS_FILE", "keys.txt")
+    monkeypatch.setenv("GEAR_ENCRYPTION_KEYRING", "keys.txt")
     result = run("token", "list")
     assert result.exit_code == 1
-    assert "GEAR_ENCRYPTION_KEYS_FILE" in result.stderr
+    assert "GEAR_ENCRYPTION_KEYRING" in result.stderr
     assert reason in result.stderr
     assert "c2VjcmV0" not in result.output

@@ -91,11 +91,11 @@ def test_the_ids_are_preserved_and_erased_again_after_a_restore(filled: dict[str
 
 
 def test_nothing_is_erased_whose_ids_cannot_be_stored(filled: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GEAR_FORGOTTEN_FILE", "/nowhere/forgotten")
+    monkeypatch.setenv("GEAR_ERASURE_LOG", "/nowhere/forgotten")
     result = forget("client-17", "--token", "shop")
     assert result.exit_code == 1
     assert "cannot be kept in /nowhere/forgotten (No such file or directory)" in result.stderr
-    monkeypatch.delenv("GEAR_FORGOTTEN_FILE")
+    monkeypatch.delenv("GEAR_ERASURE_LOG")
     assert json.loads(forget("client-17", "--token", "shop", "--json").stdout)["erased"] == [filled["order 1"]]
 
 
