@@ -1,14 +1,13 @@
-"""Whether an item of the index is what was loaded: its price, its shown price and its digest. Pure."""
+"""Whether an item of the index is what was loaded, in the minor units of today. Pure."""
 
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from api.engine.answers import StoredItem
+from api.orders.placing.money import json_number
 from mappings.items.digest import PARTS, content_digest, parts_of
-from mappings.money import to_minor
 
 Problem = Literal["price", "digest"]
 
@@ -18,7 +17,8 @@ def integrity_problem(stored: StoredItem, platform: int, minor_digits: int, key:
 
     Without a key whoever changes the index can change the digest as well, and an item without one is let through.
     """
-    if _shown_price(stored.item.get("price"), minor_digits) != stored.price:
+    price = None if stored.price is None else json_number(stored.price, minor_digits)
+    if price != stored.item["price"]:  # which is in the minor units that the platform had when the product was written
         return "price"
     if stored.digest is None:
         return "digest" if key else None
@@ -34,13 +34,3 @@ def is_too_old(loaded_at: datetime | None, changed_at: int | None, now: datetime
     changed = None if changed_at is None else datetime.fromtimestamp(0, UTC) + timedelta(microseconds=changed_at)
     times = [at for at in (loaded_at, changed) if at is not None]
     return not times or max(times) < now - max_age
-
-
-def _shown_price(price: Any, minor_digits: int) -> int | None:
-    """The price in minor units; -1, which no price is, where it is no amount of the currency."""
-    if price is None:
-        return None
-    try:
-        return to_minor(Decimal(repr(price)), minor_digits)
-    except (ArithmeticError, ValueError):
-        return -1
