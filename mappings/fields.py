@@ -87,7 +87,7 @@ SORTS: tuple[Sort, ...] = (
     Sort("newest", "listedAt", descending=True),
 )
 
-# Each field has `folded` and `typed` (its words and their joins) below it in `gear.json`.
+# Each field has `folded` and `typed` (its words and their joins) below it in `products.json`.
 SUGGESTED: tuple[Suggested, ...] = (
     Suggested("item", "name"),
     Suggested("weapon", "weapon"),

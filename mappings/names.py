@@ -1,7 +1,8 @@
 """Names the alias that readers know, and its generations. Pure.
 
-A generation is one complete index of a platform's catalogue: `<alias>-<UTC timestamp>-<fingerprint>`, the timestamp
-with milliseconds as 17 digits, so that names sort by age and two loads in one second do not collide.
+A generation is a platform's complete catalogue in two indices: the listings, `<alias>-<UTC timestamp>-<fingerprint>`,
+and their products, the same name and `-products`. The timestamp has milliseconds, as 17 digits, so that names sort by
+age and two loads in one second do not collide.
 """
 
 import re
@@ -13,7 +14,7 @@ _GENERATION = re.compile(r"(?P<alias>.+)-(?P<stamp>\d{17})-(?P<fingerprint>[0-9a
 
 @dataclass(frozen=True, order=True)
 class Generation:
-    """One index of a platform: when its load began, and the fingerprint of its definition."""
+    """A platform's two indices, named by that of the listings: when its load began, and its definition's fingerprint."""
 
     created_at: datetime
     fingerprint: str

@@ -16,7 +16,7 @@ class EngineHealth(StrictCamelCase):
 
 
 class GenerationEntry(StrictCamelCase):
-    """One index of a platform."""
+    """A generation of a platform: its index of listings, without the products beside it."""
 
     index: str
     created_at: str = Field(description="when its load began; RFC 3339")

@@ -12,7 +12,7 @@ from operator import attrgetter
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.words import words_of
 
-MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in gear.json
+MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in products.json
 MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
 MIN_PREFIX_CHARACTERS = 2  # shorter prefixes match nearly everything
 

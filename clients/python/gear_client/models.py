@@ -197,7 +197,7 @@ class FulfilmentAnswer(TypedDict):
 
 class GenerationEntry(TypedDict):
     """
-    One index of a platform.
+    A generation of a platform: its index of listings, without the products beside it.
     """
 
     index: str

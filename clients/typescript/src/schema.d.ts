@@ -1061,7 +1061,7 @@ export interface components {
         };
         /**
          * GenerationEntry
-         * @description One index of a platform.
+         * @description A generation of a platform: its index of listings, without the products beside it.
          */
         GenerationEntry: {
             /** Index */
