@@ -306,8 +306,8 @@ vocabulary_terms = Table(
     PrimaryKeyConstraint("id", name="vocabulary_terms_pk"),
 )
 
-# The change feed of a service, by its index prefix: who records it, how far it is written, and of which views of the
-# indices (JSON). There is a row while the feed is read.
+# The change feed of a service, by its index prefix: who records it, how far it is written, and of which snapshots of
+# the indices (JSON). There is a row while the feed is read.
 feeds = Table(
     "feeds",
     metadata,

@@ -1,4 +1,4 @@
-"""The differences between two frozen views of a platform's items, in batches."""
+"""The differences between two snapshots of a platform's items, in batches."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -43,8 +43,8 @@ class _Document:
 
 
 @dataclass(frozen=True)
-class View:
-    """The items of a platform at a moment."""
+class Snapshot:
+    """The items of a platform at a point in time of their index."""
 
     engine: FeedEngine
     platform: int
@@ -101,10 +101,10 @@ def _document(hit: Hit, source: bytes) -> _Document:
     return _Document(hit.id, hit.sequence_number, _facts.decode(source), source)
 
 
-async def since(before: View, after: View, positions: Sequence[int], deleted: Ids) -> Differences:
-    """The differences between two views of one index; `before` shows all operations up to `positions`.
+async def diff_same_index(before: Snapshot, after: Snapshot, positions: Sequence[int], deleted: Ids) -> Differences:
+    """The differences between two snapshots of one index; `before` shows all operations up to `positions`.
 
-    Deletes leave no trace in a view but in the number of items. Those that are recorded are looked for first.
+    Deletes leave no trace in a snapshot but in the number of items. Those that are recorded are looked for first.
     """
     missing = await before.count() - await after.count()
     async for page in after.changed_since(positions):
@@ -122,8 +122,8 @@ async def since(before: View, after: View, positions: Sequence[int], deleted: Id
                     return
 
 
-async def unknown(after: View, positions: Sequence[int], deleted: Ids) -> Differences:
-    """What may differ from a view that is lost, which showed all operations up to `positions`: some of it does not."""
+async def diff_after_lost_snapshot(after: Snapshot, positions: Sequence[int], deleted: Ids) -> Differences:
+    """What may differ from a lost snapshot, which showed all operations up to `positions`; some of it does not."""
     async for page in after.changed_since(positions):
         yield [Difference(after.platform, each.id, None, each.offered, is_known=False) for each in page]
     async for ids in deleted:
@@ -131,8 +131,8 @@ async def unknown(after: View, positions: Sequence[int], deleted: Ids) -> Differ
         yield [Difference(after.platform, each, None, None, is_known=False) for each in ids if each not in later]
 
 
-async def everywhere(before: View | None, after: View) -> Differences:
-    """The differences between two views of different indices; None: there was no item before."""
+async def diff_indices(before: Snapshot | None, after: Snapshot) -> Differences:
+    """The differences between snapshots of two indices; None: there was no item before."""
     if before is None:
         async for page in after.changed_since([-1]):
             yield _differences(after.platform, [(None, document) for document in page])
@@ -154,14 +154,14 @@ def _differences(platform: int, documents: Sequence[tuple[_Document | None, _Doc
     return differences
 
 
-async def _of_ids(before: View, after: View, ids: Sequence[int]) -> list[Difference]:
+async def _of_ids(before: Snapshot, after: Snapshot, ids: Sequence[int]) -> list[Difference]:
     earlier, later = await asyncio.gather(
         before.documents(ids, with_items=False), after.documents(ids, with_items=True)
     )
     return _differences(after.platform, [(earlier.get(each), later.get(each)) for each in ids])
 
 
-async def _deleted(before: View, after: View, ids: Sequence[int]) -> dict[int, _Document]:
+async def _deleted(before: Snapshot, after: Snapshot, ids: Sequence[int]) -> dict[int, _Document]:
     """Those of the items that were there before and are not after."""
     earlier, later = await asyncio.gather(
         before.documents(ids, with_items=False), after.documents(ids, with_items=False)
@@ -176,8 +176,8 @@ async def _joined(*parts: Ids) -> Ids:
                 yield ids
 
 
-async def _differing(before: View, after: View, *, only_deleted: bool) -> Ids:
-    """The ids of items that only one of the views has or that have changed; or of those that only `before` has."""
+async def _differing(before: Snapshot, after: Snapshot, *, only_deleted: bool) -> Ids:
+    """The ids of items that only one of the snapshots has or that have changed; or of those that only `before` has."""
     batch: list[int] = []
     compared = 0
     async with aclosing(_merged(before, after)) as merged:
@@ -191,8 +191,8 @@ async def _differing(before: View, after: View, *, only_deleted: bool) -> Ids:
     yield batch
 
 
-async def _merged(before: View, after: View) -> AsyncGenerator[tuple[int, Any, Any], None]:
-    """Every id of either view with its contents in both, None where it is not."""
+async def _merged(before: Snapshot, after: Snapshot) -> AsyncGenerator[tuple[int, Any, Any], None]:
+    """Every id of either snapshot with its contents in both, None where it is not."""
     async with aclosing(before.contents()) as older, aclosing(after.contents()) as newer:
         left, right = await _next(older), await _next(newer)
         while (each := min(left[0], right[0])) <= MAX_INTEGER:

@@ -22,7 +22,7 @@ class Side(IntEnum):
 
     BEFORE = 0
     AFTER = 1
-    UNKNOWN = 2  # what was before is not known: everybody is told
+    UNKNOWN = 2  # what was before is not known: every reader receives it
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Change:
-    """A change as a reader is told it."""
+    """A change as readers receive it."""
 
     seq: int
     content: bytes  # JSON

@@ -1,4 +1,4 @@
-"""The recorder: one of all workers writes what differs between successive views of the indices to the log."""
+"""The recorder: one of all workers writes what differs between successive snapshots of the indices to the log."""
 
 import secrets
 import time
@@ -13,7 +13,7 @@ import msgspec
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.changes.differences import Differences, View, everywhere, since, unknown
+from api.changes.differences import Differences, Snapshot, diff_after_lost_snapshot, diff_indices, diff_same_index
 from api.changes.entries import Difference
 from api.changes.log import ChangeLog, new_segment
 from api.engine.errors import NotLoadedError, PitGoneError
@@ -35,9 +35,9 @@ CLOCK_SKEW: Final = 600 * 10**6  # microseconds: of who records deletes, and bet
 log = structlog.get_logger("gear.api")
 
 
-class PlatformState(msgspec.Struct, frozen=True):
-    """The view of a platform up to which its changes are told: from the time `at` (microseconds since 1970), with all
-    operations of each shard up to its one of `positions`.
+class RecordedSnapshot(msgspec.Struct, frozen=True):
+    """The last recorded snapshot of a platform: opened at `at` (microseconds since 1970), with all operations up to
+    `positions`, one for each shard.
     """
 
     index: str
@@ -52,7 +52,7 @@ class PlatformState(msgspec.Struct, frozen=True):
         return self.positions or (self.position,)
 
 
-State = dict[str, PlatformState]
+State = dict[str, RecordedSnapshot]
 """By the platform's id, as JSON has it."""
 _state: Final = msgspec.json.Decoder(State)
 
@@ -61,7 +61,7 @@ _state: Final = msgspec.json.Decoder(State)
 class Intervals:
     """How often is done what not every tick does."""
 
-    touch_seconds: float = 600.0  # so that the engine keeps the views of what does not change
+    touch_seconds: float = 600.0  # so that the engine keeps the snapshots of what does not change
     expire_seconds: float = 60.0
     logs: int = 8  # in a retention time
 
@@ -91,11 +91,11 @@ class Recorder:
         self.on_commit: Callable[[], None] = lambda: None
         self._owner = secrets.token_hex(8)
         self._leased_at = self._touched_at = self._expired_at = float("-inf")
-        self._recorded_at = float("-inf")  # up to then all changes are told
+        self._recorded_at = float("-inf")  # up to then all changes are recorded
         self._feed: Feed | None = None  # as it is while this worker has the lease
         self._segment: Segment | None = None  # the log that it writes, which nobody else ever writes
         self._failures = 0  # one after the other
-        self._unneeded: set[str] = set()  # views that no committed state has
+        self._unneeded: set[str] = set()  # points in time that no committed state has
         self._uncommitted: Segment | None = None  # a log that nothing is committed of
 
     async def run_once(self) -> float:
@@ -164,9 +164,9 @@ class Recorder:
         state = _state.decode(feed.state)
         await self._touch(state)
         moved = {
-            key: view
-            for key, view in ((str(platform), view) for platform, view in observed.items())
-            if key not in state or (state[key].index, state[key].positions) != (view.index, view.checkpoints)
+            key: serving
+            for key, serving in ((str(platform), serving) for platform, serving in observed.items())
+            if key not in state or (state[key].index, state[key].positions) != (serving.index, serving.checkpoints)
         }
         if not moved:
             return feed, segment
@@ -177,8 +177,8 @@ class Recorder:
             return await self._begin(replace(feed, state=None, segments=()), observed)
 
     async def _begin(self, feed: Feed, observed: dict[int, Observed]) -> tuple[Feed, Segment]:
-        """The first views: what comes after them is told."""
-        state = {str(platform): await self._view(view) for platform, view in observed.items()}
+        """The first snapshots: what comes after them is recorded."""
+        state = {str(platform): await self._snapshot(serving) for platform, serving in observed.items()}
         segment = await self._open(feed)
         return await self._commit(feed, segment, feed.committed, state), segment
 
@@ -188,8 +188,8 @@ class Recorder:
         following, last, kinds = dict(state), feed.committed, Counter[str]()
         if segment is not None and segment.opened_at < datetime.now(UTC) - self._retention / self.intervals.logs:
             segment = None
-        for key, view in moved.items():
-            following[key] = await self._view(view)
+        for key, serving in moved.items():
+            following[key] = await self._snapshot(serving)
             async with aclosing(self._differences(int(key), state.get(key), following[key])) as parts:
                 async for differences in parts:
                     await self._renew()
@@ -205,46 +205,54 @@ class Recorder:
             self._metrics.count_changes(kind, number)
         return feed, segment
 
-    async def _view(self, observed: Observed) -> PlatformState:
-        """A view of what serves now."""
+    async def _snapshot(self, observed: Observed) -> RecordedSnapshot:
+        """A snapshot of what serves now."""
         at = time.time_ns() // 1000
         try:
-            pit, shards = await self._freeze(observed.index)
+            pit, shards = await self._open_snapshot(observed.index)
         except NotLoadedError as error:
             raise ApiError("search_unavailable", f"{observed.index} was replaced meanwhile") from error
         if shards != len(observed.checkpoints):
             raise ApiError("search_unavailable", f"{observed.index} did not have all of its {shards} shards")
-        return PlatformState(observed.index, min(observed.checkpoints), pit, at, observed.checkpoints)
+        return RecordedSnapshot(observed.index, min(observed.checkpoints), pit, at, observed.checkpoints)
 
-    async def _freeze(self, index: str) -> tuple[str, int]:
-        """A view that is closed after this tick unless it is committed; the engine keeps only a few hundred."""
-        pit, shards = await self._engine.freeze(index)
+    async def _open_snapshot(self, index: str) -> tuple[str, int]:
+        """One that is closed after this tick unless it is committed; the engine keeps only a few hundred."""
+        pit, shards = await self._engine.open_snapshot(index)
         self._unneeded.add(pit)
         return pit, shards
 
-    async def _differences(self, platform: int, before: PlatformState | None, after: PlatformState) -> Differences:
-        """Raises PitGoneError where the engine lost a view meanwhile, NotLoadedError where it lost the index before."""
-        view = View(self._engine, platform, after.pit)
-        parts = [everywhere(None, view)] if before is None else await self._parts(before, view, after.index)
+    async def _differences(
+        self, platform: int, before: RecordedSnapshot | None, after: RecordedSnapshot
+    ) -> Differences:
+        """Raises PitGoneError where the engine lost a snapshot meanwhile, NotLoadedError where it lost the index
+        before.
+        """
+        later = Snapshot(self._engine, platform, after.pit)
+        parts = [diff_indices(None, later)] if before is None else await self._parts(before, later, after.index)
         for part in parts:
             async with aclosing(part):
                 async for differences in part:
                     yield differences
 
-    async def _parts(self, before: PlatformState, view: View, index: str) -> Sequence[Differences]:
-        """What leads from one view to the next."""
-        earlier, positions = View(self._engine, view.platform, before.pit), before.known_positions
-        deleted = self._engine.deleted_since(view.platform, before.at - CLOCK_SKEW)
+    async def _parts(self, before: RecordedSnapshot, later: Snapshot, index: str) -> Sequence[Differences]:
+        """What leads from one snapshot to the next."""
+        earlier, positions = Snapshot(self._engine, later.platform, before.pit), before.known_positions
+        deleted = self._engine.deleted_since(later.platform, before.at - CLOCK_SKEW)
         try:
             await earlier.count()
         except PitGoneError:
-            log.warning("a view of the change feed is gone: all that was written since is told", index=before.index)
+            log.warning(
+                "a snapshot of the change feed is lost: all that was written since is recorded", index=before.index
+            )
             if before.index == index:
-                return [unknown(view, positions, deleted)]
-            pit, _ = await self._freeze(before.index)
-            earlier = View(self._engine, view.platform, pit)
-            return [unknown(earlier, positions, deleted), everywhere(earlier, view)]
-        return [since(earlier, view, positions, deleted) if before.index == index else everywhere(earlier, view)]
+                return [diff_after_lost_snapshot(later, positions, deleted)]
+            pit, _ = await self._open_snapshot(before.index)
+            earlier = Snapshot(self._engine, later.platform, pit)
+            return [diff_after_lost_snapshot(earlier, positions, deleted), diff_indices(earlier, later)]
+        if before.index == index:
+            return [diff_same_index(earlier, later, positions, deleted)]
+        return [diff_indices(earlier, later)]
 
     async def _append(self, segment: Segment, last: int, differences: Sequence[Difference]) -> int:
         """Writes the changes after the number `last`; returns that of the last one."""
@@ -281,18 +289,18 @@ class Recorder:
         return replace(feed, committed=last, state=encoded, segments=segments)
 
     async def _reset(self, feed: Feed) -> None:
-        log.error("the views of the change feed are gone: bookmarks expire, and readers begin anew")
+        log.error("the snapshots of the change feed are lost: bookmarks expire, and readers begin anew")
         async with self._store.transaction() as connection:
             await feeds.reset(connection, self._name, feed.term)
         self._unneeded |= _pits(feed.state)
 
     async def _touch(self, state: State) -> None:
-        """Makes the engine keep the views."""
+        """Makes the engine keep the snapshots."""
         if time.monotonic() - self._touched_at > self.intervals.touch_seconds:
             self._touched_at = time.monotonic()
-            for view in state.values():
+            for snapshot in state.values():
                 with suppress(PitGoneError):  # found when it is compared
-                    await self._engine.count(view.pit)
+                    await self._engine.count(snapshot.pit)
 
     async def _expire(self, feed: Feed) -> None:
         """Gives up old logs, and the feed where nobody reads it."""
@@ -313,7 +321,7 @@ class Recorder:
             self._unneeded |= _pits(feed.state)
 
     async def _discard(self) -> None:
-        """Closes the views and drops the log that a tick opened and did not commit, and the views from before it."""
+        """Closes the snapshots and drops the log that a tick opened and did not commit, and the snapshots before it."""
         pits, self._unneeded = self._unneeded, set()
         uncommitted, self._uncommitted = self._uncommitted, None
         if pits:
@@ -325,5 +333,5 @@ class Recorder:
 
 
 def _pits(state: str | None) -> set[str]:
-    """The views of a state as it is stored."""
-    return set() if state is None else {view.pit for view in _state.decode(state).values()}
+    """The points in time of a state as it is stored."""
+    return set() if state is None else {snapshot.pit for snapshot in _state.decode(state).values()}

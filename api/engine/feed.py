@@ -1,4 +1,7 @@
-"""The engine's calls of the change feed: frozen views of an index, and the log of changes."""
+"""The engine's calls of the change feed: snapshots of an index, and the log of changes.
+
+A snapshot is a point in time that the engine keeps open.
+"""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +20,7 @@ from mappings.names import deletes_alias, parse_generation
 from mappings.platforms import Platform
 
 KEEP_ALIVE: Final = "1h"
-"""How long the engine keeps a view that nobody reads: so long may all recorders be away."""
+"""How long the engine keeps a snapshot that nobody reads: so long may all recorders be away."""
 LOG_SETTINGS: Final[Json] = {
     "number_of_shards": 1,
     "auto_expand_replicas": "0-1",
@@ -34,7 +37,7 @@ Found = TypeVar("Found")
 
 
 class Hit(msgspec.Struct):
-    """A hit of a view; `sequence_number` is that of the last operation on the document, in its shard."""
+    """A hit in a snapshot; `sequence_number` is that of the last operation on the document, in its shard."""
 
     key: str = msgspec.field(name="_id")
     index: str = msgspec.field(default="", name="_index")
@@ -105,7 +108,7 @@ class _Answer(msgspec.Struct, Generic[Found]):
 
 _matched: Final = msgspec.json.Decoder(_Answer[MatchedEntry])
 _listing: Final = msgspec.json.Decoder(Listing)
-_views: Final = msgspec.json.Decoder(_Answer[Hit])
+_hits: Final = msgspec.json.Decoder(_Answer[Hit])
 _entries: Final = msgspec.json.Decoder(_Answer[_EntryHit])
 
 
@@ -143,7 +146,7 @@ class FeedEngine(Engine):
                     observed[platform] = Observed(index, checkpoints)
         return observed
 
-    async def freeze(self, index: str) -> tuple[str, int]:
+    async def open_snapshot(self, index: str) -> tuple[str, int]:
         """Makes all that was written visible and opens a point in time, of so many shards; raises NotLoadedError and as
         `search`.
         """
@@ -159,8 +162,8 @@ class FeedEngine(Engine):
             raise partial_answer(shards=answer["_shards"])
 
     async def hits(self, pit: str, body: Json) -> list[Hit]:
-        """The hits of a search in a view; raises PitGoneError and as `search`."""
-        return (await self._view(pit, {**body, "track_total_hits": False})).hits
+        """The hits of a search in a snapshot; raises PitGoneError and as `search`."""
+        return (await self._search_snapshot(pit, {**body, "track_total_hits": False})).hits
 
     async def sources(self, hits: Sequence[Hit]) -> list[bytes]:
         """The documents of hits as JSON with their items; raises PitGoneError where their products are gone."""
@@ -172,14 +175,14 @@ class FeedEngine(Engine):
         return [b'{"item":%b,%b' % (item, hit.source.lstrip()[1:]) for hit, item in zip(hits, items, strict=True)]
 
     async def count(self, pit: str) -> int:
-        """How many items a view has; raises as `hits`."""
-        return (await self._view(pit, {"size": 0, "track_total_hits": True})).total.value
+        """How many items a snapshot has; raises as `hits`."""
+        return (await self._search_snapshot(pit, {"size": 0, "track_total_hits": True})).total.value
 
-    async def _view(self, pit: str, body: Json) -> _Hits[Hit]:
+    async def _search_snapshot(self, pit: str, body: Json) -> _Hits[Hit]:
         request = {**body, "pit": {"id": pit, "keep_alive": KEEP_ALIVE}}
         params = {"allow_partial_search_results": "false"}
         try:
-            return await self._read(self._client.search(body=request, params=params), partial(_complete, _views))
+            return await self._read(self._client.search(body=request, params=params), partial(_complete, _hits))
         except NotLoadedError as error:
             raise PitGoneError from error
 
@@ -189,7 +192,7 @@ class FeedEngine(Engine):
         body: Json = {"query": {"range": {"at": {"gte": at}}}, "sort": [{"at": "desc"}, {"id": "asc"}], "size": 1000}
         try:
             await self.refresh(record)
-            while hits := _views.decode(await self._call(self._client.search(index=record, body=body))).hits.hits:
+            while hits := _hits.decode(await self._call(self._client.search(index=record, body=body))).hits.hits:
                 yield [hit.id for hit in hits]
                 body["search_after"] = hits[-1].sort
         except NotLoadedError:  # nothing was ever deleted

@@ -42,7 +42,7 @@ class Index:
 
 @dataclass(frozen=True)
 class PointInTime:
-    """A frozen view of the items, kept for `keep_seconds` after each use; several cursors may share it."""
+    """A point in time of the items, kept for `keep_seconds` after each use; several cursors may share it."""
 
     engine: SearchEngine
     id: str

@@ -193,7 +193,7 @@ class FeedMetrics:
         text = "Readers of changes that wait for the next"
         waiting = Gauge("gear_feed_waiting_readers", text, registry=registry, multiprocess_mode="livesum")
         latest: dict[str, Any] = {"registry": registry, "multiprocess_mode": "livemax"}
-        text = "Seconds since the recorder had told all changes; 0 where this process does not record"
+        text = "Seconds since the recorder was last up to date; 0 where this process does not record"
         lag = Gauge("gear_feed_lag_seconds", text, **latest)
         text = "Seconds since all changes were matched with the saved searches; 0 where this process does not match"
         matching = Gauge("gear_saved_searches_lag_seconds", text, **latest)

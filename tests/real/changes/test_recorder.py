@@ -1,4 +1,4 @@
-"""What a recorder does when it is taken over, when its view of an index is lost, and when its log is."""
+"""What a recorder does when it is taken over, when its snapshot of an index is lost, and when its log is."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -19,12 +19,12 @@ from tests.support.orders.shop import Shop, eventually
 from tests.support.streams.changes import ITEMS, Json, Reader, delete, load, upsert
 
 
-async def lose_views(app: RunningApp) -> None:
+async def lose_snapshots(app: RunningApp) -> None:
     """Closes every point in time that the recorder has, as an engine does that is started again."""
     shop = Shop(app)
     async with shop.store.reading() as connection:
         state = (await connection.execute(select(feeds.c.state))).scalar_one()
-    pits = [view.pit for view in recorder._state.decode(state).values()]  # its own form
+    pits = [snapshot.pit for snapshot in recorder._state.decode(state).values()]  # its own form
     await app.app.state.services[OrderServices].engine.close_pits(pits)
 
 
@@ -41,14 +41,14 @@ async def rows(app: RunningApp) -> int:
         return len((await connection.execute(select(feed_segments))).all())
 
 
-async def test_nothing_is_lost_with_the_view_of_an_index(
+async def test_nothing_is_lost_with_the_snapshot_of_an_index(
     app: RunningApp, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = await Reader(app.client).begin()
     await upsert(place, simple_item(1001), simple_item(1002))
     await reader.until(2)
-    await lease_to_another(app, timedelta(minutes=9))  # nobody sees a part of what follows with a view again
-    await lose_views(app)
+    await lease_to_another(app, timedelta(minutes=9))  # nobody sees a part of what follows in a snapshot again
+    await lose_snapshots(app)
     await asyncio.gather(upsert(place, simple_item(1001, 7), simple_item(1003)), delete(place, 1002))
     await lease_to_another(app, timedelta(seconds=-1))
     changes: list[Json] = []
@@ -64,9 +64,9 @@ async def test_nothing_is_lost_with_the_view_of_an_index(
     await reader.agrees()
 
 
-async def test_nothing_is_lost_with_the_view_of_an_index_that_is_replaced(app: RunningApp, place: Place) -> None:
+async def test_nothing_is_lost_with_the_snapshot_of_an_index_that_is_replaced(app: RunningApp, place: Place) -> None:
     reader = await Reader(app.client).begin()
-    await lose_views(app)
+    await lose_snapshots(app)
     removed, *others = ITEMS
     await load(place, [*others, simple_item(1001)])
     assert {change["id"] for change in await reader.until(2)} == {removed["id"], 1001}

@@ -1,16 +1,16 @@
-"""The differences between views leave no request running."""
+"""The differences between snapshots leave no request running."""
 
 import asyncio
 from contextlib import aclosing
 
-from api.changes.differences import View, everywhere
+from api.changes.differences import Snapshot, diff_indices
 from api.engine.answers import Json
 from api.engine.feed import FeedEngine, Hit
 from api.settings import Settings
 
 
 class HangingEngine(FeedEngine):
-    """Has a full page of items in each view, and hangs where the next one is read ahead."""
+    """Has a full page of items in each snapshot, and hangs where the next one is read ahead."""
 
     def __init__(self) -> None:
         super().__init__(Settings(_env_file=None), 30)
@@ -34,7 +34,7 @@ class HangingEngine(FeedEngine):
 
 async def test_who_stops_reading_differences_ends_what_was_read_ahead() -> None:
     engine = HangingEngine()
-    async with aclosing(everywhere(View(engine, 730, "before"), View(engine, 730, "after"))) as differences:
+    async with aclosing(diff_indices(Snapshot(engine, 730, "before"), Snapshot(engine, 730, "after"))) as differences:
         await anext(differences)
         await engine.begun.wait()
         assert engine.requests == 2

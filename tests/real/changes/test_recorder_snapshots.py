@@ -1,4 +1,4 @@
-"""The views and the logs of a recorder: it leaves none behind while its ticks fail, and loses none that it needs."""
+"""The snapshots and the logs of a recorder: it leaves none behind while its ticks fail, and loses none it needs."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -32,15 +32,15 @@ REFUSED = Fault("answer", 403, b'{"error": {"type": "security_exception", "root_
 
 
 class CountingEngine(FeedEngine):
-    """Knows the views that are open, and those whose items were counted, which keeps them."""
+    """Knows the snapshots that are open, and those whose items were counted, which keeps them."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings, 30)
-        self.open: dict[str, str] = {}  # by view, its index
+        self.open: dict[str, str] = {}  # by snapshot, its index
         self.counted: list[str] = []
 
-    async def freeze(self, index: str) -> tuple[str, int]:
-        pit, shards = await super().freeze(index)
+    async def open_snapshot(self, index: str) -> tuple[str, int]:
+        pit, shards = await super().open_snapshot(index)
         self.open[pit] = index
         return pit, shards
 
@@ -119,7 +119,7 @@ def is_page(method: str, path: str, body: bytes) -> Fault | None:
     return REFUSED if b'"pit"' in body and b'"_seq_no"' in body else None
 
 
-async def test_ticks_that_fail_leave_no_view_and_no_log(recording: Recording) -> None:
+async def test_ticks_that_fail_leave_no_snapshot_and_no_log(recording: Recording) -> None:
     recording.recorder.intervals = Intervals(logs=10**9)  # each change has a log of its own
     tick, engine, wire = recording.recorder.run_once, recording.engine, recording.wire
     wire.rule = is_new_log
@@ -133,11 +133,11 @@ async def test_ticks_that_fail_leave_no_view_and_no_log(recording: Recording) ->
     assert len((await recording.feed()).segments) == recording.logs() == 1
 
     for number, fault in enumerate((is_new_log, is_append, is_page), 1):
-        before, views = await recording.feed(), dict(engine.open)
+        before, snapshots = await recording.feed(), dict(engine.open)
         await upsert(recording.place, simple_item(1000 + number))
         wire.rule = fault
         assert [await tick(), await tick()] == [1.0, 2.0]
-        assert engine.open == views
+        assert engine.open == snapshots
         assert await unchanged(recording, before)
         assert recording.logs() == number
         wire.rule = pass_all
@@ -146,7 +146,7 @@ async def test_ticks_that_fail_leave_no_view_and_no_log(recording: Recording) ->
         assert after.committed == before.committed + 1
         assert len(after.segments) == recording.logs() == number + 1
         assert len(engine.open) == 2
-        assert engine.open != views
+        assert engine.open != snapshots
 
 
 async def unchanged(recording: Recording, before: Feed) -> bool:
@@ -154,10 +154,10 @@ async def unchanged(recording: Recording, before: Feed) -> bool:
     return replace(after, leased_until=before.leased_until) == before
 
 
-async def test_a_commit_that_another_recorder_forbids_leaves_no_view_and_no_log(recording: Recording) -> None:
+async def test_a_commit_that_another_recorder_forbids_leaves_no_snapshot_and_no_log(recording: Recording) -> None:
     tick, engine = recording.recorder.run_once, recording.engine
     await tick()
-    views = dict(engine.open)
+    snapshots = dict(engine.open)
     await upsert(recording.place, simple_item(1001))
 
     def take_over(method: str, path: str, body: bytes) -> Fault | None:
@@ -168,7 +168,7 @@ async def test_a_commit_that_another_recorder_forbids_leaves_no_view_and_no_log(
 
     recording.wire.rule = take_over
     await tick()
-    assert engine.open == views
+    assert engine.open == snapshots
     assert (await recording.feed()).committed == 0
     recording.wire.rule = pass_all
     await tick()
@@ -225,8 +225,8 @@ async def test_a_feed_that_the_version_before_recorded_goes_on(recording: Record
     await recording.recorder.run_once()
     assert await recorded_changes(recording, *map(simple_item, range(31, 61))) == 30
     state = orjson.loads((await recording.feed()).state or "")
-    for view in state.values():
-        del view["positions"]
+    for snapshot in state.values():
+        del snapshot["positions"]
     async with recording.store.transaction() as connection:
         await connection.execute(update(feed_rows).values(state=orjson.dumps(state).decode()))
     recording.recorder = recording.rival
@@ -255,7 +255,7 @@ async def test_nothing_is_recorded_from_where_a_shard_was_away(recording: Record
     assert await recorded_changes(recording) == 30
 
 
-async def test_the_view_of_a_quiet_platform_stays_open_while_another_one_changes(recording: Recording) -> None:
+async def test_the_snapshot_of_a_quiet_platform_stays_open_while_another_one_changes(recording: Recording) -> None:
     tick, engine = recording.recorder.run_once, recording.engine
     await tick()
     (quiet,) = (index for index in engine.open.values() if "-570-" in index)
