@@ -55,8 +55,8 @@ class BackgroundTasks:
             log.error("a background task failed; report it", task=task.get_name(), exc_info=error)
 
 
-class SharedTask(Generic[Result]):
-    """Some work of which one run at a time serves all who ask meanwhile."""
+class SingleFlight(Generic[Result]):
+    """Runs work once at a time; callers that arrive meanwhile share the run in flight."""
 
     def __init__(self, tasks: BackgroundTasks, work: Callable[[], Coroutine[Any, Any, Result]]) -> None:
         self._tasks = tasks
@@ -74,8 +74,8 @@ class SharedTask(Generic[Result]):
         return task.result()
 
 
-class SingleFlight(Generic[Result]):
-    """Some work whose result is of a moment after the call; all who call before a run begins share it."""
+class CoalescedRuns(Generic[Result]):
+    """Runs work that must start after the call; callers that arrive before the next run share it."""
 
     def __init__(self, tasks: BackgroundTasks, work: Callable[[], Coroutine[Any, Any, Result]]) -> None:
         self._tasks = tasks

@@ -12,7 +12,7 @@ from typing import Final
 
 import structlog
 
-from api.background import BackgroundTasks, SingleFlight, Waiters
+from api.background import BackgroundTasks, CoalescedRuns, Waiters
 from api.changes.bookmark import Bookmark
 from api.changes.log import ChangeLog, Page, Subscription
 from api.changes.schemas import MAX_CHANGES
@@ -71,8 +71,8 @@ class Tail:
         self._set_waiting = set_waiting
         self._poll_seconds = poll_seconds
         # thousands of readers who begin at once share a few reads and writes of the store
-        self._finding = SingleFlight(tasks, self._find)
-        self._starting = SingleFlight(tasks, self._start)
+        self._finding = CoalescedRuns(tasks, self._find)
+        self._starting = CoalescedRuns(tasks, self._start)
         self._groups: dict[tuple[str | None, bytes], _Group] = {}
         self._following: asyncio.Task[None] | None = None
         self._committed = asyncio.Event()

@@ -14,7 +14,7 @@ from typing import Literal
 import structlog
 from cachetools import LRUCache
 
-from api.background import BackgroundTasks, SingleFlight
+from api.background import BackgroundTasks, CoalescedRuns
 from api.errors import ApiError
 from mappings.platforms import Platform
 
@@ -33,13 +33,13 @@ _Key = tuple[int, ...]
 
 
 class IndexRevision:
-    """The revision of indices. Callers at the same time share one question to the engine (single flight)."""
+    """The revision of indices. Callers that arrive before the next request to the engine share it."""
 
     def __init__(self, ask: AskRevision, tasks: BackgroundTasks, timeout: float = REVISION_SECONDS) -> None:
         self._ask = ask
         self._tasks = tasks
         self._timeout = timeout
-        self._flights: dict[_Key, SingleFlight[bytes | None]] = {}
+        self._runs: dict[_Key, CoalescedRuns[bytes | None]] = {}
         self._last: dict[_Key, bytes] = {}
         self._forbidden = False
 
@@ -52,12 +52,12 @@ class IndexRevision:
         if self._forbidden:
             return None
         key = _key(platforms)
-        flight = self._flights.get(key)
-        if flight is None:
-            flight = self._flights[key] = SingleFlight(self._tasks, partial(self._request, key, platforms))
+        runs = self._runs.get(key)
+        if runs is None:
+            runs = self._runs[key] = CoalescedRuns(self._tasks, partial(self._request, key, platforms))
         try:
             async with asyncio.timeout(self._timeout):
-                return await flight.result()
+                return await runs.result()
         except TimeoutError:
             return None
 

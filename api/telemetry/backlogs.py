@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from api.background import BackgroundTasks, SharedTask
+from api.background import BackgroundTasks, SingleFlight
 from api.telemetry.metrics import MAX_TOKENS, token_labels
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
@@ -34,7 +34,7 @@ class BacklogReader:
 
     def __init__(self, store: Store, tasks: BackgroundTasks) -> None:
         self._store = store
-        self._reading = SharedTask(tasks, self._read)
+        self._reading = SingleFlight(tasks, self._read)
 
     async def read(self) -> Backlogs | None:
         """The backlogs now; None where the store does not answer in time."""

@@ -13,7 +13,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
 from api.auth import MetricsToken
-from api.background import BackgroundTasks, SharedTask
+from api.background import BackgroundTasks, SingleFlight
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.dependencies import only_query, service
@@ -32,7 +32,7 @@ class GenerationReader:
     """Reads the serving generations in the background, once for all scrapes of a moment."""
 
     def __init__(self, engine: Engine, platforms: Platforms, tasks: BackgroundTasks) -> None:
-        self._reading = SharedTask(tasks, partial(engine.generations, list(platforms)))
+        self._reading = SingleFlight(tasks, partial(engine.generations, list(platforms)))
 
     async def metrics(self) -> list[Metric]:
         """The generations; none where the engine does not answer in time."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from api.background import BackgroundTasks, SharedTask, SingleFlight, Waiters
+from api.background import BackgroundTasks, CoalescedRuns, SingleFlight, Waiters
 from api.errors import ApiError
 from store.connection.errors import StoreUnavailable
 from tests.support.api.hanging import ignore_cancellation
@@ -74,11 +74,11 @@ async def test_an_error_is_raised_to_those_who_wait_and_to_nobody_else() -> None
     assert unseen == []
 
 
-async def test_a_shared_task_gives_its_result_though_another_run_begins_before_its_caller_wakes() -> None:
+async def test_a_single_flight_gives_its_result_though_another_run_begins_before_its_caller_wakes() -> None:
     tasks, runs, others = BackgroundTasks(), iter(range(2)), list[asyncio.Task[Any]]()
 
     def call_again() -> None:
-        others.append(asyncio.create_task(shared.result(1, ValueError)))
+        others.append(asyncio.create_task(flight.result(1, ValueError)))
 
     async def work() -> int:
         await asyncio.sleep(0)
@@ -86,13 +86,13 @@ async def test_a_shared_task_gives_its_result_though_another_run_begins_before_i
             asyncio.get_running_loop().call_soon(call_again)  # runs when this one is done, before its caller wakes
         return next(runs)
 
-    shared = SharedTask(tasks, work)
-    assert await shared.result(1, ValueError) == 0
+    flight = SingleFlight(tasks, work)
+    assert await flight.result(1, ValueError) == 0
     assert await others[0] == 1
     await tasks.close()
 
 
-async def test_a_single_flight_serves_all_who_call_before_it_begins_and_nobody_who_calls_later() -> None:
+async def test_coalesced_runs_serve_all_who_call_before_one_begins_and_nobody_who_calls_later() -> None:
     begun = [asyncio.Event(), asyncio.Event()]
     end = asyncio.Event()
     runs: list[int] = []
@@ -105,10 +105,10 @@ async def test_a_single_flight_serves_all_who_call_before_it_begins_and_nobody_w
         return number
 
     tasks = BackgroundTasks()
-    flight = SingleFlight(tasks, work)
-    first = [asyncio.create_task(flight.result()) for _ in range(3)]
+    coalesced = CoalescedRuns(tasks, work)
+    first = [asyncio.create_task(coalesced.result()) for _ in range(3)]
     await begun[0].wait()
-    later = [asyncio.create_task(flight.result()) for _ in range(3)]
+    later = [asyncio.create_task(coalesced.result()) for _ in range(3)]
     await asyncio.sleep(0)
     later[0].cancel()  # one goes away
     end.set()
@@ -118,7 +118,7 @@ async def test_a_single_flight_serves_all_who_call_before_it_begins_and_nobody_w
     await tasks.close()
 
 
-async def test_a_failed_flight_fails_for_all_its_callers_and_the_next_one_begins_anew() -> None:
+async def test_a_failed_run_fails_for_all_its_callers_and_the_next_one_begins_anew() -> None:
     results: list[Exception | str] = [ValueError("away"), "back"]
 
     async def work() -> str:
@@ -127,10 +127,10 @@ async def test_a_failed_flight_fails_for_all_its_callers_and_the_next_one_begins
             raise result
         return result
 
-    flight = SingleFlight(BackgroundTasks(), work)
-    failed = await asyncio.gather(flight.result(), flight.result(), return_exceptions=True)
+    coalesced = CoalescedRuns(BackgroundTasks(), work)
+    failed = await asyncio.gather(coalesced.result(), coalesced.result(), return_exceptions=True)
     assert [str(error) for error in failed] == ["away", "away"]
-    assert await flight.result() == "back"
+    assert await coalesced.result() == "back"
 
 
 async def test_waiters_wait_for_the_moment_or_their_own_time() -> None:

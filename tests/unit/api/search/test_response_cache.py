@@ -1,4 +1,4 @@
-"""The response cache: single flight, never an older response than the index, only so many bytes, and it fails open."""
+"""The response cache: shared lookups, never an older response than the index, only so many bytes, and it fails open."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
