@@ -42,11 +42,11 @@ from api.http.drain import Drain
 from api.http.json_body import BODY_SECONDS
 from api.http.request_id import RequestIdMiddleware
 from api.orders.index_sync import IndexSync
-from api.orders.retention import retention
 from api.orders.sandbox.worker import sandbox_moves
 from api.orders.schemas import OrderBody, TransitionBody
 from api.orders.webhooks.dispatcher import dispatching
 from api.rate_limits.limits import QuotaHeaders
+from api.retention import retention
 from api.saved_searches.schemas import SavedSearchBody
 from api.search.schemas.search import SearchBody
 from api.services import Services, open_services

@@ -11,7 +11,7 @@ import click
 from api.cli.context import AS_JSON, checked, opened_store, record_command, run_now
 
 if TYPE_CHECKING:
-    from api.orders.retention import Erasure
+    from api.orders.erasure import Erasure
     from store.connection.engine import Store
 
 
@@ -35,7 +35,7 @@ def forget(
 
     Example: gear-api forget client-17 --token shop
     """
-    from api.orders import retention
+    from api.orders import erasure
     from store.connection.settings import StoreSettings
     from store.orders import privacy
 
@@ -53,16 +53,16 @@ def forget(
         raise click.UsageError(message)
     file = checked(StoreSettings).erasure_log_path
 
-    async def erase() -> retention.Erasure:
+    async def erase() -> erasure.Erasure:
         async with opened_store() as store:
             if account is None:
                 await _record(store, {"again": len(order_ids)})
-                return await retention.forget_again(store, order_ids)
+                return await erasure.forget_again(store, order_ids)
             async with store.reading() as connection:
                 owners = await privacy.owners(connection, account)
             token_ids = _token_ids(owners, names, every_token)
             await _record(store, {"tokens": token_ids})
-            return await retention.forget_account(store, account, token_ids, lambda ids: _keep(ids, file))
+            return await erasure.forget_account(store, account, token_ids, lambda ids: _keep(ids, file))
 
     _report(run_now(erase()), is_logged=file is not None or again is not None, as_json=as_json)
 

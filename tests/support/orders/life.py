@@ -9,7 +9,8 @@ import httpx
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
-from api.orders.retention import Erasure, apply_retention, forget_account
+from api.orders.erasure import Erasure, forget_account
+from api.retention import apply_retention
 from store.connection.engine import Store
 from store.orders import privacy
 from tests.support.app import new_token

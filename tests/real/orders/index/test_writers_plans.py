@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
-from api.orders.retention import apply_retention
 from api.orders.sandbox.worker import make_moves
+from api.retention import apply_retention
 from api.settings import Settings
 from store.connection.sqlite import BEGIN_WRITING
 from tests.support.orders.calls import is_replay_of, send

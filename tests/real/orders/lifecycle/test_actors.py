@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from structlog.testing import capture_logs
 
-from api.orders.retention import apply_expiry
+from api.orders.expiry import apply_expiry
 from store.auth import tokens
 from store.orders import orders
 from tests.support.orders.calls import move

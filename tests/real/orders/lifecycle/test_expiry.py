@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import update
 
 from api.background import running
-from api.orders.retention import INTERVAL_SECONDS, MIN_INTERVAL_SECONDS, ORDERS_BATCH, apply_expiry, retention
+from api.orders.expiry import BATCH, INTERVAL_SECONDS, MIN_INTERVAL_SECONDS, apply_expiry
+from api.retention import retention
 from api.settings import Settings
 from store.auth import tokens
 from store.connection.engine import Store
@@ -67,11 +68,11 @@ async def test_the_next_run_is_when_the_next_order_is_due(desk: Desk) -> None:
 
 async def test_more_orders_than_a_batch_expire_in_batches(desk: Desk) -> None:
     async with desk.store.transaction() as connection:
-        for item in range(1, ORDERS_BATCH + 2):
+        for item in range(1, BATCH + 2):
             await orders.place(connection, new_order(desk.token.token.id, item), datetime.now(UTC))
     later = datetime.now(UTC) + EXPIRY
     assert [await expire(desk.store, later, EXPIRY) for _ in range(3)] == [
-        (ORDERS_BATCH, 0.0),
+        (BATCH, 0.0),
         (1, 0.0),
         (0, INTERVAL_SECONDS),
     ]

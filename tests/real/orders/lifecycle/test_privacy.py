@@ -7,7 +7,8 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from api.orders.retention import apply_retention, forget_account
+from api.orders.erasure import forget_account
+from api.retention import apply_retention
 from api.settings import Settings
 from store.auth import tokens
 from store.connection.engine import Store

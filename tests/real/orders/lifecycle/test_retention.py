@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from structlog.testing import capture_logs
 
 from api.background import PeriodicWorker, running
-from api.orders.retention import BATCH, INTERVAL_SECONDS, KEY_RETENTION, REFUSAL_RETENTION, apply_retention
+from api.retention import BATCH, INTERVAL_SECONDS, KEY_RETENTION, REFUSAL_RETENTION, apply_retention
 from api.settings import Settings
 from tests.support.orders.calls import is_replay_of, send
 from tests.support.orders.shop import Shop, eventually, opened

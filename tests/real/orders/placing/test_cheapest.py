@@ -13,7 +13,7 @@ import pytest
 
 from api.cheapest import service
 from api.cheapest.candidates import find_offers
-from api.orders.retention import KEY_RETENTION, apply_retention
+from api.retention import KEY_RETENTION, apply_retention
 from api.settings import Settings
 from store.auth import tokens
 from tests.support.api.catalogue import CS2, put_index, simple_item

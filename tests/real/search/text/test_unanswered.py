@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import make_url
 
-from api.orders.retention import apply_retention
+from api.retention import apply_retention
 from api.search.services import SearchServices
 from api.search.unanswered import MAX_BUFFERED, UnansweredSearches
 from mappings.platforms import read_platforms

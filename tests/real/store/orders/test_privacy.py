@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from api.orders.retention import forget_account, forget_again
+from api.orders.erasure import forget_account, forget_again
 from store.auth import tokens
 from store.auth.tokens import CreatedToken
 from store.bound_items import bound_among
