@@ -23,8 +23,8 @@ import api.http.error_handlers
 import api.http.openapi
 import api.http.pages
 import api.operations.routes
+import api.orders.deliveries
 import api.orders.routes
-import api.orders.webhooks.routes
 import api.platforms.routes
 import api.saved_searches.routes
 import api.search.prices.routes
@@ -41,10 +41,10 @@ from api.http.cors import TokenCors
 from api.http.drain import Drain
 from api.http.json_body import BODY_SECONDS
 from api.http.request_id import RequestIdMiddleware
+from api.orders.answers import order_entries
 from api.orders.index_sync import IndexSync
 from api.orders.sandbox.worker import sandbox_moves
 from api.orders.schemas import OrderBody, TransitionBody
-from api.orders.webhooks.dispatcher import dispatching
 from api.rate_limits.limits import QuotaHeaders
 from api.retention import retention
 from api.saved_searches.schemas import SavedSearchBody
@@ -55,6 +55,7 @@ from api.telemetry import logs, tracing
 from api.telemetry.metrics import Metrics, measured_lag
 from api.vocabulary.added_terms import READ_SECONDS, AddedTerms
 from api.vocabulary.schemas import VocabularyBody, VocabularyTestBody
+from api.webhooks.dispatcher import dispatching
 from mappings.platforms import Platforms, read_platforms
 
 DESCRIPTION = """Search for single in-game items, and orders for them.
@@ -78,7 +79,7 @@ ROUTERS = (
     api.cheapest.routes.router,
     api.catalogue.routes.router,
     api.orders.routes.router,
-    api.orders.webhooks.routes.router,
+    api.orders.deliveries.router,
     api.telemetry.routes.router,
     api.health.router,
     api.http.pages.router,
@@ -202,7 +203,8 @@ async def background_workers(
         await stack.enter_async_context(services.change_feed.closing())
         await stack.enter_async_context(matcher.closing())
         if settings.deliver_callbacks:
-            dispatcher = await stack.enter_async_context(dispatching(store, orders.platforms, settings, trace_configs))
+            entries = order_entries(orders.platforms, settings.public_url)
+            dispatcher = await stack.enter_async_context(dispatching(store, entries, settings, trace_configs))
             woken.append(dispatcher.worker)
             workers.append(dispatcher.worker)
             matcher.on_match = dispatcher.worker.wake

@@ -67,14 +67,15 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "telemetry": ({"engine", "http"}, "it shows what the others report, and none of them needs it"),
         "engine": (set(), "it calls the engine and checks its answers, whatever was asked"),
         "search": ({"engine", "http"}, "a search knows no order: what is bound is in the index"),
-        "orders": ({"engine", "http"}, "an order knows no search: it reads its one item by itself"),
+        "webhooks": (set(), "callbacks are sent from the outbox, whoever filled it"),
+        "orders": ({"engine", "http", "webhooks"}, "an order knows no search: it reads its one item by itself"),
         "catalogue": ({"http", "rate_limits"}, "it writes items, and no other folder of the API needs them written"),
         "changes": ({"engine", "http", "search", "telemetry"}, "a filter of the feed is a search's filter"),
         "saved_searches": (
-            {"changes", "engine", "http", "orders", "search"},
-            "a saved search is run on the feed, and its callbacks are sent as those of orders are",
+            {"changes", "engine", "http", "orders", "search", "webhooks"},
+            "a saved search is run on the feed, and its body has the links and texts of an order's",
         ),
-        "cheapest": ({"http", "orders", "search"}, "it finds as a search does and orders as an order does"),
+        "cheapest": ({"http", "orders", "search", "webhooks"}, "it finds as a search does and orders as an order does"),
         "platforms": (
             {"catalogue", "changes", "cheapest", "engine", "http", "rate_limits", "search", "orders"},
             "it shows the limits of all, and none knows that page",
@@ -84,7 +85,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "explore": ({"http"}, "a page is one more client: it searches and orders by HTTP as others do"),
         "conform": (set(), "it knows the service by HTTP alone, as any client does"),
         "cli": (
-            {"conform", "engine", "http", "search", "orders", "platforms", "telemetry", "vocabulary"},
+            {"conform", "engine", "http", "search", "orders", "platforms", "telemetry", "vocabulary", "webhooks"},
             "commands call the service, not the reverse",
         ),
     },
@@ -99,7 +100,6 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
     },
     "api.orders": {
         "placing": (set(), "the rules of a new order, without what happens to it later"),
-        "webhooks": (set(), "callbacks are sent from the outbox, whoever filled it"),
         "sandbox": (set(), "it moves sandbox orders as a fulfiller would"),
     },
     "store": {

@@ -15,13 +15,14 @@ from api.cheapest.schemas import CheapestBody
 from api.cheapest.services import CheapestServices
 from api.errors import ApiError
 from api.known_platforms import known_platform
-from api.orders.new_order import check_endpoint, check_fields, new_order, too_many_orders
+from api.orders.new_order import check_fields, new_order, too_many_orders
 from api.orders.offers import Offer, sandbox_offer
 from api.orders.placing.idempotency import Call
 from api.orders.sandbox.scenario import Scenario, moves
 from api.orders.service import Placed, entry_of, replay
 from api.orders.services import OrderServices
 from api.search.context import SearchContext
+from api.webhooks.endpoints import check_endpoint
 from mappings.money import floor_minor
 from mappings.platforms import Platform
 from store.auth.tokens import Token

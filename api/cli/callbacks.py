@@ -58,8 +58,9 @@ def deliver(production: bool) -> None:  # click passes flags by name
 
 async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
     from api.background import running
-    from api.orders.webhooks.dispatcher import dispatching
+    from api.orders.answers import order_entries
     from api.telemetry import tracing
+    from api.webhooks.dispatcher import dispatching
     from store.connection.engine import Store
 
     stopped = asyncio.Event()
@@ -67,10 +68,11 @@ async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
     store = Store(settings.database_url, connections=settings.database_pool_size, cipher=settings.cipher)
+    entries = order_entries(platforms, settings.public_url)
     try:
         async with (
             tracing.exporting(settings, store) as trace_configs,
-            dispatching(store, platforms, settings, trace_configs) as dispatcher,
+            dispatching(store, entries, settings, trace_configs) as dispatcher,
             running(dispatcher.worker),
         ):
             await stopped.wait()
@@ -181,7 +183,7 @@ def verify(
 
     Example: gear-api webhook verify body.json --headers headers.txt --secret-file secret.txt
     """
-    from api.orders.webhooks.verification import TOLERANCE, problem
+    from api.webhooks.verification import TOLERANCE, problem
 
     lines = (*lines, *(headers.read().splitlines() if headers is not None else ()))
     named = {name: value for name, _, value in (line.partition(":") for line in lines)}

@@ -42,8 +42,8 @@ def add(token_id_or_name: str, url: str, exact: bool, as_json: bool) -> None:  #
 
     Example: gear-api webhook endpoint add shop https://shop.example.com/hooks
     """
-    from api.orders.webhooks.addresses import url_problem
     from api.settings import Settings
+    from api.webhooks.addresses import url_problem
     from store import endpoints
     from store.auth import tokens
 

@@ -1,10 +1,10 @@
 """Orders as clients see them in JSON. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from api.orders.placing.money import json_number
-from mappings.platforms import Platform
+from mappings.platforms import Platform, Platforms
 from mappings.timestamps import rfc3339
 from store.records import Order, OrderEvent
 
@@ -30,6 +30,16 @@ def order_entry(order: Order, platform: Platform, public_url: str) -> dict[str, 
         "updatedAt": rfc3339(order.updated_at),
         "statusUrl": f"{public_url}/orders/{order.status_key}",
     }
+
+
+def order_entries(platforms: Platforms, public_url: str) -> Callable[[Order], dict[str, Any] | None]:
+    """Gives an order as the contract shapes it, and None where its platform's file is gone."""
+
+    def entry_of(order: Order) -> dict[str, Any] | None:
+        platform = platforms.by_id(order.platform)
+        return None if platform is None else order_entry(order, platform, public_url)
+
+    return entry_of
 
 
 def history_entries(events: Sequence[OrderEvent]) -> list[dict[str, Any]]:

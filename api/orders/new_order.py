@@ -2,18 +2,15 @@
 
 from typing import Final
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
-from api.errors import ApiError, Detail, invalid
+from api.errors import ApiError, Detail
 from api.orders.offers import Offer
 from api.orders.placing.additional_fields import broken_rules
 from api.orders.placing.idempotency import Call
 from api.orders.placing.money import amounts_of
 from api.orders.schemas import AdditionalFields, Attribution, OrderFields
-from api.orders.webhooks.addresses import url_problem
 from api.settings import Settings
+from api.webhooks.addresses import url_problem
 from mappings.platforms import Platform
-from store import endpoints
 from store.auth.tokens import Token
 from store.connection.errors import QuotaExceeded
 from store.records import NewOrder
@@ -33,15 +30,6 @@ def check_fields(settings: Settings, body: OrderFields, platform: Platform) -> N
             details.append(Detail(field, problem))
     if details:
         raise ApiError("validation_failed", f"{details[0].field}: {details[0].message}", details)
-
-
-async def check_endpoint(connection: AsyncConnection, token_id: str, callback_url: str | None) -> None:
-    """Raises ApiError where the token has endpoints and none covers the callback address."""
-    if callback_url is None:
-        return
-    registered = await endpoints.of_token(connection, token_id)
-    if registered and endpoints.covering(registered, callback_url) is None:
-        raise invalid("callbackUrl", "is covered by no endpoint that is registered for this token")
 
 
 def too_many_orders(error: QuotaExceeded) -> ApiError:

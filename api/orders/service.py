@@ -13,13 +13,14 @@ from api.http.fields import parse_item_id
 from api.known_platforms import known_platform
 from api.list_pages import page_of, position_of
 from api.orders.answers import order_entry
-from api.orders.new_order import check_endpoint, check_fields, new_order, too_many_orders
+from api.orders.new_order import check_fields, new_order, too_many_orders
 from api.orders.offers import check_price, item_not_found, item_not_in_sandbox, real_offer, sandbox_offer
 from api.orders.placing.idempotency import KEY_HEADER, Call
 from api.orders.sandbox.scenario import Scenario, moves
 from api.orders.schemas import OrderBody
 from api.orders.services import OrderServices
 from api.orders.transitions import visible
+from api.webhooks.endpoints import check_endpoint
 from mappings.platforms import Platform
 from store import audit
 from store.auth.tokens import Token

@@ -15,14 +15,14 @@ from api.http.dependencies import only_query, service
 from api.http.json_body import body_of, encode, json_answer, parse, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit, page_of, position_of
-from api.orders.new_order import check_endpoint
 from api.orders.placing.idempotency import body_digest
-from api.orders.webhooks.addresses import url_problem
 from api.saved_searches import schemas
 from api.saved_searches.matcher import Matcher
 from api.saved_searches.schemas import SavedSearchBody
 from api.search.forced_filters import forced_filters
 from api.settings import Settings
+from api.webhooks.addresses import url_problem
+from api.webhooks.endpoints import check_endpoint
 from mappings.platforms import Platforms
 from mappings.timestamps import rfc3339
 from store.auth.tokens import Token

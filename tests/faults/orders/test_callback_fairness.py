@@ -6,9 +6,9 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from api.orders.webhooks.addresses import Address
-from api.orders.webhooks.limits import FreeCapacity
-from api.orders.webhooks.sender import Sender
+from api.webhooks.addresses import Address
+from api.webhooks.limits import FreeCapacity
+from api.webhooks.sender import Sender
 from store.auth import tokens
 from store.orders import orders
 from store.records import Order

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from api.orders.webhooks import schedule
+from api.webhooks import schedule
 from store.records import Order
 from tests.support.examples import examples
 from tests.support.faults.rough_receiver import HEADER_LINES

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from api.orders.webhooks import limits
-from api.orders.webhooks.sender import Sender
+from api.webhooks import limits
+from api.webhooks.sender import Sender
 from store.connection.engine import Store
 from store.outbox import attempts, deliveries
 from store.outbox.attempts import FinishedAttempt

@@ -19,9 +19,9 @@ import httpx
 import pytest
 from sqlalchemy import select, tuple_, update
 
-from api.orders.webhooks.payload import message_id
-from api.orders.webhooks.schedule import JITTER, RETRY_DELAYS
 from api.settings import Settings
+from api.webhooks.payload import message_id
+from api.webhooks.schedule import JITTER, RETRY_DELAYS
 from mappings.platforms import read_platforms
 from store.auth import tokens
 from store.auth.tokens import CreatedToken

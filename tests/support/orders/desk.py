@@ -8,8 +8,9 @@ from itertools import count
 from typing import Any
 
 from api.background import STOP_SECONDS, running
-from api.orders.webhooks.dispatcher import Dispatcher
-from api.orders.webhooks.sender import Sender
+from api.orders.answers import order_entries
+from api.webhooks.dispatcher import Dispatcher
+from api.webhooks.sender import Sender
 from mappings.platforms import read_platforms
 from store.auth import tokens
 from store.auth.tokens import CreatedToken
@@ -106,7 +107,7 @@ async def dispatching(
     """
     async with sender or Sender(allow_insecure=True) as opened:
         chosen = {"delays": QUICK, "stop_seconds": stop_seconds, **more}
-        dispatcher = Dispatcher(store, read_platforms(), PUBLIC_URL, opened, **chosen)
+        dispatcher = Dispatcher(store, order_entries(read_platforms(), PUBLIC_URL), opened, **chosen)
         async with dispatcher.closing(), running(dispatcher.worker, stop_seconds=stop_seconds):
             yield dispatcher
 

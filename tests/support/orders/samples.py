@@ -1,8 +1,11 @@
-"""An order and a delivery with every field set."""
+"""An order and a delivery with every field set, and a delivery's message."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from api.orders.answers import order_entries
+from api.webhooks.payload import Message, message_of
+from mappings.platforms import read_platforms
 from store.records import DeliveryWork, Order
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -42,3 +45,10 @@ WORK = DeliveryWork(
     attempts=0,
     leased_until=NOW,
 )
+
+
+def signed(work: DeliveryWork, at: datetime = NOW) -> Message:
+    """The message of an attempt at this time."""
+    message = message_of(work, order_entries(read_platforms(), "https://gear.test"), at)
+    assert message is not None
+    return message

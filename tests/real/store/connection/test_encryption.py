@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from api.orders.webhooks.limits import FreeCapacity
+from api.webhooks.limits import FreeCapacity
 from store import endpoints, reencryption
 from store.auth import signing_keys, tokens
 from store.connection.encryption import Cipher, new_key

@@ -11,16 +11,14 @@ from click.testing import CliRunner, Result
 
 from api.cli.callbacks import recover_all
 from api.cli.main import main
-from api.orders.webhooks.limits import FreeCapacity
-from api.orders.webhooks.payload import message_of
-from mappings.platforms import read_platforms
+from api.webhooks.limits import FreeCapacity
 from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import attempts, deliveries, redelivery
 from store.outbox.attempts import FinishedAttempt
 from store.records import Attempt
 from tests.support.orders.desk import order_with_callback
-from tests.support.orders.samples import WORK
+from tests.support.orders.samples import WORK, signed
 from tests.support.store.migrated import migrated
 
 
@@ -142,8 +140,7 @@ def test_recover_needs_a_token_that_there_is(machine: Machine) -> None:
 
 
 def test_an_integrator_checks_a_received_callback(machine: Machine, tmp_path: Path) -> None:
-    platform = next(iter(read_platforms()))
-    message = message_of(WORK, platform, "https://gear.test", datetime.now(UTC))
+    message = signed(WORK, datetime.now(UTC))
     (tmp_path / "body.json").write_bytes(message.body)
     (tmp_path / "secret.txt").write_text(WORK.secrets[0] + "\n")
     (tmp_path / "headers.txt").write_text("\n".join(f"{name}: {value}" for name, value in message.headers.items()))

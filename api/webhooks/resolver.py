@@ -12,7 +12,7 @@ from typing import Final
 from aiohttp import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from api.orders.webhooks.addresses import Address, is_global
+from api.webhooks.addresses import Address, is_global
 from mappings.transport.names import look_up
 
 Lookup = Callable[[str], Awaitable[list[Address]]]

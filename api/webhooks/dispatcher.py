@@ -15,12 +15,11 @@ import structlog
 from aiohttp import TraceConfig
 
 from api.background import STOP_SECONDS, PeriodicWorker, finish, linger
-from api.orders.webhooks import schedule
-from api.orders.webhooks.limits import FreeCapacity, ReceiverLimits, TokenWeights
-from api.orders.webhooks.payload import event_of, message_id, message_of
-from api.orders.webhooks.sender import Sender, Sent
 from api.settings import Settings
-from mappings.platforms import Platform, Platforms
+from api.webhooks import schedule
+from api.webhooks.limits import FreeCapacity, ReceiverLimits, TokenWeights
+from api.webhooks.payload import EntryOf, event_of, message_id, message_of
+from api.webhooks.sender import Sender, Sent
 from mappings.timestamps import rfc3339
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
@@ -87,8 +86,7 @@ class Dispatcher:
     def __init__(
         self,
         store: Store,
-        platforms: Platforms,
-        public_url: str,
+        entry_of: EntryOf,
         sender: Sender,
         *,
         delays: tuple[timedelta, ...] = schedule.RETRY_DELAYS,
@@ -97,8 +95,7 @@ class Dispatcher:
         max_attempts: int = MAX_ATTEMPTS,
     ) -> None:
         self._store = store
-        self._platforms = platforms
-        self._public_url = public_url
+        self._entry_of = entry_of
         self._sender = sender
         self._recorder = AttemptRecorder(store, max_attempts)
         self._delays = delays
@@ -164,13 +161,11 @@ class Dispatcher:
 
     async def _deliver(self, work: DeliveryWork) -> None:
         """Makes one attempt and records it."""
-        order = work.subject if isinstance(work.subject, Order) else None
-        platform = None if order is None else self._platforms.by_id(order.platform)
-        if order is not None and platform is None:  # no attempt: the callback is due again when its lease has run out
+        started_at = self._clock()
+        sent = await self._send(work, started_at)
+        if sent is None:  # no attempt: the callback is due again when its lease has run out
             log.error("callback waits for its platform's file: put it back", **_identity(work))
             return
-        started_at = self._clock()
-        sent = await self._send(work, platform, started_at)
         self._receivers.update(work.receiver, sent)
         self._tokens.update(work.subject.token_id, sent)
         if (task := asyncio.current_task()) is not None:
@@ -178,12 +173,18 @@ class Dispatcher:
         self._capacity_freed()
         await self._record(work, sent, started_at)
 
-    async def _send(self, work: DeliveryWork, platform: Platform | None, now: datetime) -> Sent:
-        """Sends the callback. An unexpected exception is an attempt too, so that no fault of ours repeats for ever."""
-        if not work.secrets:  # no endpoint of the token covers the address
-            return Sent("refused", None, None, 0)
+    async def _send(self, work: DeliveryWork, now: datetime) -> Sent | None:
+        """Sends the callback; None where its order's platform has no file.
+
+        An unexpected exception is an attempt too, so that no fault of ours repeats for ever.
+        """
         try:
-            return await self._sender.send(message_of(work, platform, self._public_url, now))
+            message = message_of(work, self._entry_of, now)
+            if message is None:
+                return None
+            if not work.secrets:  # no endpoint of the token covers the address
+                return Sent("refused", None, None, 0)
+            return await self._sender.send(message)
         except Exception:
             log.exception("callback attempt failed unexpectedly; report it", **_identity(work))
             return Sent("unreachable", None, None, 0)
@@ -265,11 +266,11 @@ def _log_attempt(work: DeliveryWork, sent: Sent, state: str, next_attempt_at: da
 
 @asynccontextmanager
 async def dispatching(
-    store: Store, platforms: Platforms, settings: Settings, trace_configs: Sequence[TraceConfig] = ()
+    store: Store, entry_of: EntryOf, settings: Settings, trace_configs: Sequence[TraceConfig] = ()
 ) -> AsyncIterator[Dispatcher]:
     """A dispatcher with a sender of its own; its worker runs within the block, by `api.background.running`."""
     async with (
         Sender(settings.allow_insecure_callbacks, trace_configs=trace_configs) as sender,
-        Dispatcher(store, platforms, settings.public_url, sender).closing() as dispatcher,
+        Dispatcher(store, entry_of, sender).closing() as dispatcher,
     ):
         yield dispatcher

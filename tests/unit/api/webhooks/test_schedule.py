@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from api.orders.webhooks.schedule import RETRY_DELAYS, Outcome, Verdict, outcome_of, parse_retry_after, verdict
+from api.webhooks.schedule import RETRY_DELAYS, Outcome, Verdict, outcome_of, parse_retry_after, verdict
 from store.outbox.deliveries import MAX_WAIT
 
 NOW = datetime(2026, 8, 9, 4, 0, 0, tzinfo=UTC)

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import pytest
 
-from api.orders.webhooks.addresses import Address, url_problem
-from api.orders.webhooks.payload import Message
-from api.orders.webhooks.resolver import MAX_ADDRESSES, Lookup, system_lookup
-from api.orders.webhooks.sender import Sender, Sent
+from api.webhooks.addresses import Address, url_problem
+from api.webhooks.payload import Message
+from api.webhooks.resolver import MAX_ADDRESSES, Lookup, system_lookup
+from api.webhooks.sender import Sender, Sent
 from tests.support.services.certificates import certificates
 from tests.support.services.receiver import Receiver, answers
 

@@ -11,9 +11,9 @@ from api.http.dependencies import only_query
 from api.http.json_body import json_answer
 from api.http.openapi import TOKEN_ERRORS, answers
 from api.orders.routes import OrderId, WakeWorkers
+from api.orders.schemas import DeliveriesAnswer, DeliveryAnswer
 from api.orders.services import AppServices
 from api.orders.transitions import visible
-from api.orders.webhooks.schemas import DeliveriesAnswer, DeliveryAnswer
 from mappings.timestamps import rfc3339
 from store.outbox import redelivery
 from store.outbox.redelivery import Delivery

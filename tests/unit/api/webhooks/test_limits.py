@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from api.orders.webhooks.limits import (
+from api.webhooks.limits import (
     FAST_MILLISECONDS,
     FAST_RECEIVER_LIMIT,
     MAX_CONCURRENCY,
@@ -15,8 +15,8 @@ from api.orders.webhooks.limits import (
     ReceiverLimits,
     TokenWeights,
 )
-from api.orders.webhooks.schedule import Outcome
-from api.orders.webhooks.sender import Sent
+from api.webhooks.schedule import Outcome
+from api.webhooks.sender import Sent
 from store.records import DeliveryWork
 from tests.support.orders.samples import WORK
 

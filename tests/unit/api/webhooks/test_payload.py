@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 
-from api.orders.webhooks.payload import message_id, message_of
+from api.orders.answers import order_entries
+from api.webhooks.payload import message_id, message_of
 from mappings.platforms import read_platforms
 from store.records import Order, SearchMatches
-from tests.support.orders.samples import WORK
+from tests.support.orders.samples import ORDER, WORK, signed
 
-PLATFORM = next(iter(read_platforms()))
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def test_a_message_is_of_its_event_and_has_a_signature_for_each_secret() -> None:
-    message = message_of(WORK, PLATFORM, "https://gear.test", NOW)
+    message = signed(WORK, NOW)
     assert message.url == WORK.subject.callback_url
     assert isinstance(WORK.subject, Order)
     assert orjson.loads(message.body)["type"] == f"order.{WORK.subject.state}"
@@ -28,7 +28,7 @@ def test_a_message_is_of_its_event_and_has_a_signature_for_each_secret() -> None
 def test_an_order_without_an_address_has_no_message() -> None:
     silent = replace(WORK, subject=replace(WORK.subject, callback_url=None))
     with pytest.raises(ValueError, match="has no callback address"):
-        message_of(silent, PLATFORM, "https://gear.test", NOW)
+        signed(silent)
 
 
 def test_the_message_of_a_saved_search_has_its_changes_as_they_are_stored() -> None:
@@ -41,7 +41,7 @@ def test_the_message_of_a_saved_search_has_its_changes_as_they_are_stored() -> N
         at=NOW,
         changes=b'[{"id":1,"change":"listed"}]',
     )
-    message = message_of(replace(WORK, subject=matches, n=3), None, "https://gear.test", NOW)
+    message = signed(replace(WORK, subject=matches, n=3))
     assert message.url == matches.callback_url
     assert message.headers["webhook-id"] == "msg_abc_3"
     assert orjson.loads(message.body) == {
@@ -51,6 +51,7 @@ def test_the_message_of_a_saved_search_has_its_changes_as_they_are_stored() -> N
     }
 
 
-def test_an_order_needs_its_platform() -> None:
-    with pytest.raises(ValueError, match="no known platform"):
-        message_of(WORK, None, "https://gear.test", NOW)
+def test_an_order_whose_platform_has_no_file_has_no_message() -> None:
+    lost = replace(ORDER, platform=999, callback_url="https://shop.example.com/hook")
+    entries = order_entries(read_platforms(), "https://gear.test")
+    assert message_of(replace(WORK, subject=lost), entries, NOW) is None

@@ -7,14 +7,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from standardwebhooks import Webhook
 
-from api.orders.webhooks.payload import message_id, message_of
-from api.orders.webhooks.verification import problem
-from mappings.platforms import read_platforms
+from api.webhooks.payload import message_id
+from api.webhooks.verification import problem
 from tests.support.golden import Golden
-from tests.support.orders.samples import NOW, SECRET, WORK
+from tests.support.orders.samples import NOW, SECRET, WORK, signed
 
 OTHER = "whsec_" + "C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
-MESSAGE = message_of(WORK, next(iter(read_platforms())), "https://gear.test", NOW)
+MESSAGE = signed(WORK)
 
 
 def test_the_message_has_the_shape_of_the_contract(golden: Golden) -> None:
@@ -26,7 +25,7 @@ def test_the_id_is_the_events_and_has_no_dot() -> None:
 
 
 def test_both_secrets_of_a_rotation_sign() -> None:
-    both = message_of(replace(WORK, secrets=(OTHER, SECRET)), next(iter(read_platforms())), "https://gear.test", NOW)
+    both = signed(replace(WORK, secrets=(OTHER, SECRET)))
     assert len(both.headers["webhook-signature"].split(" ")) == 2
     for secret in (SECRET, OTHER):
         assert problem(secret, both.headers, both.body, NOW) is None
@@ -68,5 +67,5 @@ def test_old_and_future_callbacks_are_named() -> None:
 
 
 def test_the_reference_library_agrees() -> None:
-    fresh = message_of(WORK, next(iter(read_platforms())), "https://gear.test", datetime.now(UTC))
+    fresh = signed(WORK, datetime.now(UTC))
     assert Webhook(SECRET).verify(fresh.body, fresh.headers)["type"] == "order.processing"

@@ -4,6 +4,7 @@ The outbox stores no bodies of orders: all that one says is fixed when the order
 time of the change, which the event has. Of a saved search it stores the changes that match.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -13,10 +14,11 @@ from typing import Any
 import orjson
 from standardwebhooks import Webhook
 
-from api.orders.answers import order_entry
-from mappings.platforms import Platform
 from mappings.timestamps import rfc3339
 from store.records import DeliveryWork, Order, SearchMatches
+
+EntryOf = Callable[[Order], dict[str, Any] | None]
+"""Gives an order as clients see it, and None where its platform's file is gone."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +40,18 @@ def event_of(work: DeliveryWork) -> str:
     return "search.matched" if isinstance(work.subject, SearchMatches) else f"order.{work.subject.state}"
 
 
-def message_of(work: DeliveryWork, platform: Platform | None, public_url: str, now: datetime) -> Message:
-    """The callback, signed with each of the token's valid secrets, newest first, for an attempt made now. `platform`
-    is an order's.
+def message_of(work: DeliveryWork, entry_of: EntryOf, now: datetime) -> Message | None:
+    """The callback, signed with each of the token's valid secrets, newest first, for an attempt made now; None where
+    `entry_of` gives none.
     """
     url = work.subject.callback_url
     if url is None:
         message = f"{work.subject.id} has no callback address"
         raise ValueError(message)
-    body = orjson.dumps({"type": event_of(work), **_content(work.subject, platform, public_url)})
+    content = _content(work.subject, entry_of)
+    if content is None:
+        return None
+    body = orjson.dumps({"type": event_of(work), **content})
     identity = message_id(work.subject.id, work.n)
     signatures = [Webhook(secret).sign(identity, now, body.decode()) for secret in work.secrets]
     headers = {
@@ -59,17 +64,15 @@ def message_of(work: DeliveryWork, platform: Platform | None, public_url: str, n
     return Message(url, body, headers)
 
 
-def _content(subject: Order | SearchMatches, platform: Platform | None, public_url: str) -> dict[str, Any]:
+def _content(subject: Order | SearchMatches, entry_of: EntryOf) -> dict[str, Any] | None:
     if isinstance(subject, SearchMatches):
         search = {"id": subject.id, "name": subject.name}
         return {
             "timestamp": rfc3339(subject.at),
             "data": {"search": search, "changes": orjson.Fragment(subject.changes)},
         }
-    if platform is None:
-        message = f"{subject.id} is of no known platform"
-        raise ValueError(message)
-    return {"timestamp": rfc3339(subject.updated_at), "data": {"order": order_entry(subject, platform, public_url)}}
+    entry = entry_of(subject)
+    return None if entry is None else {"timestamp": rfc3339(subject.updated_at), "data": {"order": entry}}
 
 
 @cache

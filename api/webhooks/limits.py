@@ -12,7 +12,7 @@ from typing import Final
 
 from cachetools import FIFOCache
 
-from api.orders.webhooks.sender import Sent
+from api.webhooks.sender import Sent
 from store.outbox.deliveries import Saturated
 from store.records import DeliveryWork
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.orders.webhooks.addresses import ascii_host, is_global, literal_addresses, url_problem
+from api.webhooks.addresses import ascii_host, is_global, literal_addresses, url_problem
 
 NOT_PUBLIC = "must not name an address that is not on the public internet"
 INNER = "must not name a host that is not on the public internet"

@@ -14,10 +14,10 @@ from urllib.parse import quote, urlsplit
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, TraceConfig
 from yarl import URL
 
-from api.orders.webhooks.addresses import url_problem
-from api.orders.webhooks.payload import Message
-from api.orders.webhooks.resolver import CheckingResolver, Lookup, ReceiverRefusedError, socket_to, system_lookup
-from api.orders.webhooks.schedule import Outcome, outcome_of
+from api.webhooks.addresses import url_problem
+from api.webhooks.payload import Message
+from api.webhooks.resolver import CheckingResolver, Lookup, ReceiverRefusedError, socket_to, system_lookup
+from api.webhooks.schedule import Outcome, outcome_of
 
 ATTEMPT_SECONDS: Final = 15.0
 """For an attempt from the name lookup to the response's head; Standard Webhooks asks for 15 to 30."""

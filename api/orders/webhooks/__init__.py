@@ -1,1 +1,0 @@
-"""Callbacks: payload, signing, schedule, delivery, and what protects both sides."""

@@ -1,0 +1,1 @@
+"""Callbacks of orders and of saved searches: payload, signing, schedule, delivery, and what protects both sides."""
