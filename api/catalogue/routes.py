@@ -35,7 +35,7 @@ class CatalogueServices:
     rate_limits: RateLimits
 
 
-AppServices = Annotated[CatalogueServices, Depends(service(CatalogueServices))]
+CatalogueDependency = Annotated[CatalogueServices, Depends(service(CatalogueServices))]
 
 PATH: Final = "/v1/catalogue/{platform}/items"
 RESPONSES: Final = answers(CatalogueAnswer, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", "search_unavailable")
@@ -43,7 +43,7 @@ RESPONSES: Final = answers(CatalogueAnswer, *TOKEN_ERRORS, *BODY_ERRORS, "unknow
 
 async def platform_of(
     platform: Annotated[str, Path(description="slug or decimal id", examples=["cs2"])],
-    services: AppServices,
+    services: CatalogueDependency,
 ) -> Platform:
     """A dependency: the platform of the path; raises ApiError `unknown_platform`."""
     return known_platform(services.platforms, platform)
@@ -62,7 +62,7 @@ async def put_items(
     token: CatalogueToken,
     _: Annotated[None, Depends(only_query("visible"))],
     platform: Annotated[Platform, Depends(platform_of)],
-    services: AppServices,
+    services: CatalogueDependency,
     visible: Visible = "false",
 ) -> Response:
     """Each item replaces the one with its id, in what serves and in what is being loaded, unless a later change of it
@@ -88,7 +88,7 @@ async def delete_items(
     token: CatalogueToken,
     _: Annotated[None, Depends(only_query("visible"))],
     platform: Annotated[Platform, Depends(platform_of)],
-    services: AppServices,
+    services: CatalogueDependency,
     visible: Visible = "false",
 ) -> Response:
     """Removes items from what serves and from what is being loaded, unless a later change of them is known by

@@ -45,7 +45,7 @@ class ChangeServices:
     token_cache: TokenCache
 
 
-AppServices = Annotated[ChangeServices, Depends(service(ChangeServices))]
+ChangeDependency = Annotated[ChangeServices, Depends(service(ChangeServices))]
 
 
 def _responses() -> dict[int | str, dict[str, Any]]:
@@ -72,7 +72,7 @@ async def list_changes(
     token: SearchToken,
     _: Annotated[None, Depends(only_query())],
     body: Annotated[ChangesBody, Depends(body_of(ChangesBody))],
-    services: AppServices,
+    services: ChangeDependency,
 ) -> Response:
     """The changes of what a search with this query and these filters finds, in their order: `listed` is an item that
     it finds from now on, `gone` one that it does not find any more, `changed` one whose content is another. The

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from api.auth import OrderToken, searching
 from api.cheapest.schemas import CheapestAnswer, CheapestBody
 from api.cheapest.service import order_cheapest
-from api.cheapest.services import AppServices
+from api.cheapest.services import CheapestDependency
 from api.http.dependencies import only_query
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
@@ -40,7 +40,7 @@ async def order_cheapest_items(
     _: Annotated[None, Depends(only_query())],
     key: Annotated[str | None, Depends(key_of)],
     body: Annotated[CheapestBody, Depends(body_of(CheapestBody))],
-    services: AppServices,
+    services: CheapestDependency,
     wake_workers: WakeWorkers,
 ) -> Response:
     """Binds the `count` cheapest items that the search finds at `maxPrice` or less, each to an order of its own: all of

@@ -18,4 +18,4 @@ class CheapestServices:
     orders: OrderServices
 
 
-AppServices = Annotated[CheapestServices, Depends(service(CheapestServices))]
+CheapestDependency = Annotated[CheapestServices, Depends(service(CheapestServices))]

@@ -32,26 +32,26 @@ class ExploreServices:
     token_cache: TokenCache
 
 
-AppServices = Annotated[ExploreServices, Depends(service(ExploreServices))]
+ExploreDependency = Annotated[ExploreServices, Depends(service(ExploreServices))]
 
 log = structlog.get_logger("gear.api")
 
 
 @router.get("/")
-async def root(services: AppServices, _: Annotated[None, Depends(only_query())]) -> RedirectResponse:
+async def root(services: ExploreDependency, _: Annotated[None, Depends(only_query())]) -> RedirectResponse:
     """Leads people who open the service's address to a page."""
     return RedirectResponse("/explore" if services.settings.explore else "/docs", 307)
 
 
 @router.get("/explore")
-async def explore(services: AppServices) -> HTMLResponse:
+async def explore(services: ExploreDependency) -> HTMLResponse:
     """The page; its query belongs to its scripts, so that a search has an address."""
     _require_enabled(services)
     return HTMLResponse(page.render(_config(services, await _page_token(services))), headers=page.headers())
 
 
 @router.get("/explore/operations")
-async def operations(services: AppServices, _: Annotated[None, Depends(only_query())]) -> HTMLResponse:
+async def operations(services: ExploreDependency, _: Annotated[None, Depends(only_query())]) -> HTMLResponse:
     """The page of operators, who enter a token of their own: nothing of worth is in it."""
     _require_enabled(services)
     return HTMLResponse(page.render_operations(_config(services, None)), headers=page.headers())
@@ -59,7 +59,7 @@ async def operations(services: AppServices, _: Annotated[None, Depends(only_quer
 
 @router.get("/explore/static/{digest}/{path:path}")
 async def static_file(
-    request: Request, digest: str, path: str, services: AppServices, _: Annotated[None, Depends(only_query())]
+    request: Request, digest: str, path: str, services: ExploreDependency, _: Annotated[None, Depends(only_query())]
 ) -> Response:
     """A file of the page, for ever under this digest."""
     _require_enabled(services)

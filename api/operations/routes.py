@@ -31,7 +31,7 @@ class OperationsServices:
     readiness: Readiness
 
 
-AppServices = Annotated[OperationsServices, Depends(service(OperationsServices))]
+OperationsDependency = Annotated[OperationsServices, Depends(service(OperationsServices))]
 
 
 @router.get(
@@ -42,7 +42,7 @@ AppServices = Annotated[OperationsServices, Depends(service(OperationsServices))
 async def get_operations(
     token: OperateToken,
     _: Annotated[None, Depends(only_query())],
-    services: AppServices,
+    services: OperationsDependency,
 ) -> Response:
     """What serves each platform, who loads it, what loads and followers refused and why, what waits in the store, and
     whether the engine is well. What does not answer is null.

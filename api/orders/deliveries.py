@@ -12,7 +12,7 @@ from api.http.json_body import json_answer
 from api.http.openapi import TOKEN_ERRORS, answers
 from api.orders.routes import OrderId, WakeWorkers
 from api.orders.schemas import DeliveriesAnswer, DeliveryAnswer
-from api.orders.services import AppServices
+from api.orders.services import OrderDependency
 from api.orders.transitions import visible
 from mappings.timestamps import rfc3339
 from store.outbox import redelivery
@@ -32,7 +32,7 @@ async def list_deliveries(
     order_id: OrderId,
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
-    services: AppServices,
+    services: OrderDependency,
 ) -> Response:
     """The callback of each event of the order, with every attempt."""
     async with services.store.reading() as connection:
@@ -59,7 +59,7 @@ async def replay_delivery(
     number: Annotated[str, Path(alias="n", description="the delivery's `n`")],
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
-    services: AppServices,
+    services: OrderDependency,
     wake_workers: WakeWorkers,
 ) -> Response:
     """Sends the event again at once, whatever became of it, with the same `webhook-id` and a new round of attempts."""

@@ -25,7 +25,7 @@ from api.orders.schemas import (
     TransitionBody,
 )
 from api.orders.service import Placed, entry_of, find_order, find_orders, place_order, platform_of, read_fulfilment
-from api.orders.services import AppServices, OrderServices
+from api.orders.services import OrderDependency, OrderServices
 from api.orders.transitions import move_order
 from store.orders import orders
 from store.records import Order, OrderEvent
@@ -80,7 +80,7 @@ async def order_item(
     _: Annotated[None, Depends(only_query())],
     key: Annotated[str | None, Depends(key_of)],
     body: Annotated[OrderBody, Depends(body_of(OrderBody))],
-    services: AppServices,
+    services: OrderDependency,
     wake_workers: WakeWorkers,
 ) -> Response:
     """Binds the item to a new order: it is out of searches within 2 seconds, and nobody else can order it.
@@ -103,7 +103,7 @@ async def get_order(
     order_id: OrderId,
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
-    services: AppServices,
+    services: OrderDependency,
 ) -> Response:
     """The order as it is now; the scope `order` sees its own token's orders, `fulfil` sees all."""
     return _with_history(services, *await find_order(services, token, order_id))
@@ -117,7 +117,7 @@ async def get_order(
 async def list_orders(
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query("state", "account", "item", "limit", "cursor"))],
-    services: AppServices,
+    services: OrderDependency,
     state: OfState = None,
     account: OfAccount = None,
     item: OfItem = None,
@@ -148,7 +148,7 @@ async def transition_order(
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
     body: Annotated[TransitionBody, Depends(body_of(TransitionBody))],
-    services: AppServices,
+    services: OrderDependency,
     wake_workers: WakeWorkers,
 ) -> Response:
     """Moves the order: any way that exists with the scope `fulfil`; its own token may cancel it while it is `created`.
@@ -172,7 +172,7 @@ async def get_fulfilment(
     order_id: OrderId,
     token: FulfilToken,
     _: Annotated[None, Depends(only_query())],
-    services: AppServices,
+    services: OrderDependency,
 ) -> Response:
     """The buyer's data, which no other answer has. Each read is recorded with the token that made it."""
     return json_answer(await read_fulfilment(services, token, order_id))
@@ -183,7 +183,7 @@ async def order_page(
     request: Request,
     status_key: str,
     _: Annotated[None, Depends(only_query("language"))],
-    services: AppServices,
+    services: OrderDependency,
     language: str | None = None,
 ) -> Response:
     """The order's page for its buyer, who has its unguessable address and no token, in their language."""

@@ -30,4 +30,4 @@ class OrderServices:
     metrics: OrderMetrics
 
 
-AppServices = Annotated[OrderServices, Depends(service(OrderServices))]
+OrderDependency = Annotated[OrderServices, Depends(service(OrderServices))]

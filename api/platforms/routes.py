@@ -35,7 +35,7 @@ class PlatformServices:
     platforms: Platforms
 
 
-AppServices = Annotated[PlatformServices, Depends(service(PlatformServices))]
+PlatformDependency = Annotated[PlatformServices, Depends(service(PlatformServices))]
 
 
 @router.get(
@@ -46,7 +46,7 @@ AppServices = Annotated[PlatformServices, Depends(service(PlatformServices))]
 async def list_platforms(
     token: SearchToken,
     _: Annotated[None, Depends(only_query())],
-    services: AppServices,
+    services: PlatformDependency,
 ) -> Response:
     """What is on offer of each platform and since when, and the limits of requests as data."""
     platforms = list(services.platforms)

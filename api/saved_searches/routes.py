@@ -47,7 +47,7 @@ class SavedSearchServices:
     matcher: Matcher
 
 
-AppServices = Annotated[SavedSearchServices, Depends(service(SavedSearchServices))]
+SavedSearchDependency = Annotated[SavedSearchServices, Depends(service(SavedSearchServices))]
 
 
 @router.post(
@@ -70,7 +70,7 @@ async def save_search(
     token: SearchToken,
     _: Annotated[None, Depends(only_query())],
     body: Annotated[SavedSearchBody, Depends(body_of(SavedSearchBody))],
-    services: AppServices,
+    services: SavedSearchDependency,
 ) -> Response:
     """Tells `callbackUrl` by signed callbacks `search.matched` what is listed or changed from now on so that it
     matches, within seconds. The same body again is the same search. A token for web pages saves none.
@@ -109,7 +109,7 @@ async def save_search(
 async def list_saved_searches(
     token: SearchToken,
     _: Annotated[None, Depends(only_query("limit", "cursor"))],
-    services: AppServices,
+    services: SavedSearchDependency,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Response:
@@ -128,7 +128,7 @@ async def list_saved_searches(
     responses=answers(schemas.SavedSearchAnswer, *TOKEN_ERRORS, "search_not_found"),
 )
 async def get_saved_search(
-    search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: AppServices
+    search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: SavedSearchDependency
 ) -> Response:
     """A search of the token's own."""
     _refuse_pages(token)
@@ -145,7 +145,7 @@ async def get_saved_search(
     responses=answers(schemas.RemovedSearchAnswer, *TOKEN_ERRORS, "search_not_found"),
 )
 async def delete_saved_search(
-    search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: AppServices
+    search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: SavedSearchDependency
 ) -> Response:
     """Ends the search and the callbacks that it still has."""
     _refuse_pages(token)

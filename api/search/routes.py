@@ -30,7 +30,7 @@ from api.search.schemas.search import (
     SuggestAnswer,
 )
 from api.search.service import cached_search
-from api.search.services import AppServices, SearchServices
+from api.search.services import SearchDependency, SearchServices
 from api.search.suggest import suggest
 from mappings.platforms import Platform
 from store.auth.tokens import Token
@@ -94,7 +94,7 @@ async def get_suggestions(
     token: SearchToken,
     request: Request,
     _: Annotated[None, Depends(only_query("q", "platform", "limit"))],
-    services: AppServices,
+    services: SearchDependency,
     q: Annotated[str, Query(min_length=1, max_length=MAX_SUGGEST_CHARACTERS, description="what was typed so far")],
     platform: Annotated[str | None, Query(description="slug or id of a platform; all platforms where absent")] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_SUGGESTIONS, description="how many at most")] = DEFAULT_SUGGESTIONS,
@@ -128,7 +128,7 @@ async def get_item(
     gear_id: Annotated[str, Path(alias="id", description="the item's id in decimal")],
     token: SearchToken,
     _: Annotated[None, Depends(only_query("platform"))],
-    services: AppServices,
+    services: SearchDependency,
     platform: Annotated[str | None, Query(description="slug or id; may be left out while there is only one")] = None,
 ) -> Response:
     """The item with this id, on offer or not; `platform` may be left out while there is only one."""

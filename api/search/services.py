@@ -32,4 +32,4 @@ class SearchServices:
     unanswered: UnansweredSearches
 
 
-AppServices = Annotated[SearchServices, Depends(service(SearchServices))]
+SearchDependency = Annotated[SearchServices, Depends(service(SearchServices))]

@@ -59,7 +59,7 @@ class TelemetryServices:
     generations: GenerationReader
 
 
-AppServices = Annotated[TelemetryServices, Depends(service(TelemetryServices))]
+TelemetryDependency = Annotated[TelemetryServices, Depends(service(TelemetryServices))]
 
 
 class _Joined(CollectorRegistry):
@@ -92,7 +92,7 @@ async def get_metrics(
     request: Request,
     token: MetricsToken,
     _: Annotated[None, Depends(only_query())],
-    services: AppServices,
+    services: TelemetryDependency,
 ) -> Response:
     """Requests by route and code, their times and the engine's, the backlogs in the store and the index that serves, in
     the format that `Accept` names.

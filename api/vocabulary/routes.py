@@ -33,7 +33,7 @@ class VocabularyServices:
     store: Store
 
 
-AppServices = Annotated[VocabularyServices, Depends(service(VocabularyServices))]
+VocabularyDependency = Annotated[VocabularyServices, Depends(service(VocabularyServices))]
 
 
 @router.get(
@@ -44,7 +44,7 @@ AppServices = Annotated[VocabularyServices, Depends(service(VocabularyServices))
 async def list_vocabulary(
     token: CatalogueToken,
     _: Annotated[None, Depends(only_query("platform"))],
-    services: AppServices,
+    services: VocabularyDependency,
     platform: PlatformParameter = None,
 ) -> Response:
     """The terms, pins and hides that apply, those added first before."""
@@ -64,7 +64,7 @@ async def add_vocabulary(
     token: CatalogueToken,
     _: Annotated[None, Depends(only_query())],
     body: Annotated[VocabularyBody, Depends(body_of(VocabularyBody))],
-    services: AppServices,
+    services: VocabularyDependency,
 ) -> Response:
     """Adds a term, a pin or a hide. Every worker applies it within 5 seconds; at most 1,000 apply at once.
 
@@ -85,7 +85,7 @@ async def remove_vocabulary(
     entry_id: Annotated[str, Path(alias="id", description="the entry's id")],
     token: CatalogueToken,
     _: Annotated[None, Depends(only_query())],
-    services: AppServices,
+    services: VocabularyDependency,
 ) -> Response:
     """Removes an entry; every worker forgets it within 5 seconds."""
     if not entry_id.isprintable() or not await entries.remove(services.store, entry_id, token.actor):
@@ -109,7 +109,7 @@ async def try_vocabulary(
     token: CatalogueToken,
     _: Annotated[None, Depends(only_query())],
     body: Annotated[VocabularyTestBody, Depends(body_of(VocabularyTestBody))],
-    services: AppServices,
+    services: VocabularyDependency,
 ) -> Response:
     """What a text finds as it is, and with the entry; nothing is changed."""
     platform = platform_or_only(services.platforms, body.platform)
@@ -126,7 +126,7 @@ async def try_vocabulary(
 async def list_unanswered_searches(
     token: CatalogueToken,
     _: Annotated[None, Depends(only_query("platform", "days", "limit"))],
-    services: AppServices,
+    services: VocabularyDependency,
     platform: PlatformParameter = None,
     days: Annotated[int, Query(ge=1, le=MAX_DAYS, description="of so many days")] = MAX_DAYS,
     limit: Annotated[int, Query(ge=1, le=MAX_UNANSWERED, description="how many texts at most")] = 100,

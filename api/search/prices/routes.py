@@ -40,7 +40,7 @@ class PriceServices:
     price_lists: PriceLists
 
 
-AppServices = Annotated[PriceServices, Depends(service(PriceServices))]
+PriceDependency = Annotated[PriceServices, Depends(service(PriceServices))]
 
 
 class PriceRow(Offers):
@@ -81,7 +81,7 @@ async def get_prices(
     token: SearchToken,
     request: Request,
     _: Annotated[None, Depends(only_query("platform"))],
-    services: AppServices,
+    services: PriceDependency,
     platform: Annotated[str | None, Query(description="slug or id; may be left out while there is only one")] = None,
 ) -> Response:
     """One document with all names, at most ten seconds old. `If-None-Match` with its `ETag` is answered with a 304
