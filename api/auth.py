@@ -1,7 +1,5 @@
 """Authentication by bearer token, scopes, and who is charged for a request: 401, 403, 429."""
 
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -20,11 +18,11 @@ from store.auth.tokens import MAX_ORIGIN_CHARACTERS, Token
 STORELESS_SCOPES = frozenset({"search", "metrics"})
 
 
-async def valid_token(request: Request, cache: TokenCache, plaintext: str, *, stale: bool = False) -> Token:
+async def valid_token(request: Request, cache: TokenCache, plaintext: str, *, allow_stale: bool = False) -> Token:
     """The valid token of this text, as `TokenCache.find`; raises ApiError `unauthorized`, `forbidden` for a web page
     that the token is not for, and StoreUnavailable.
     """
-    token = await cache.find(plaintext, stale=stale)
+    token = await cache.find(plaintext, allow_stale=allow_stale)
     if token is None:
         raise ApiError("unauthorized", "the token is not known")
     _check_origin(request, token)
@@ -44,7 +42,7 @@ def _check_origin(request: Request, token: Token) -> None:
     request.scope[ORIGIN_KEY] = origin  # so that the page may read a 401, too
 
 
-class Needs(HTTPBearer):
+class RequireScope(HTTPBearer):
     """A dependency: the request's token, which must have one of these scopes.
 
     It is the security scheme of the OpenAPI description too: one dependency costs half the time of two.
@@ -54,7 +52,7 @@ class Needs(HTTPBearer):
         description = "`Authorization: Bearer gear_…`, made by `gear-api token create`"
         super().__init__(scheme_name="HTTPBearer", description=description, auto_error=False)
         self._scopes = scopes
-        self._stale = STORELESS_SCOPES.issuperset(scopes)
+        self._allow_stale = STORELESS_SCOPES.issuperset(scopes)
 
     async def __call__(self, request: Request) -> Token:  # type: ignore[override]  # the token, not its text
         """Raises ApiError `unauthorized`, `forbidden`, `rate_limited`."""
@@ -63,14 +61,14 @@ class Needs(HTTPBearer):
         if credentials is None:
             await limits.charge_address(request.scope)
             raise ApiError("unauthorized", "send `Authorization: Bearer <token>`")
-        token = await _charged_token(request, limits, credentials.credentials, stale=self._stale)
+        token = await _charged_token(request, limits, credentials.credentials, allow_stale=self._allow_stale)
         if token.scopes.isdisjoint(self._scopes):
             scopes = " or ".join(repr(scope) for scope in self._scopes)
             raise ApiError("forbidden", f"the token does not have the scope {scopes}")
         return token
 
 
-async def _charged_token(request: Request, limits: RateLimits, plaintext: str, *, stale: bool) -> Token:
+async def _charged_token(request: Request, limits: RateLimits, plaintext: str, *, allow_stale: bool) -> Token:
     """The valid token of this text, charged whatever it may do; the address is charged where there is none, and where
     it is used by another web page: that costs the token's own pages nothing.
     """
@@ -78,7 +76,7 @@ async def _charged_token(request: Request, limits: RateLimits, plaintext: str, *
     if not cache.knows(plaintext):  # one that was found before is worth looking up again
         await limits.check_address(request.scope)
     try:
-        token = await valid_token(request, cache, plaintext, stale=stale)
+        token = await valid_token(request, cache, plaintext, allow_stale=allow_stale)
     except ApiError:
         await limits.charge_address(request.scope)
         raise
@@ -87,21 +85,16 @@ async def _charged_token(request: Request, limits: RateLimits, plaintext: str, *
     return token
 
 
-def searching(request: Request, token: Token) -> AbstractContextManager[Callable[[int], Awaitable[None]]]:
-    """Counts a search while it is under way; raises ApiError `rate_limited` as `RateLimits.searching`."""
-    return service_of(request, RateLimits).searching(request.scope, token)
-
-
 async def charge_address(request: Request) -> None:
     """A dependency of open routes; raises ApiError `rate_limited`."""
     await service_of(request, RateLimits).charge_address(request.scope)
 
 
-search_token = Needs("search")
+search_token = RequireScope("search")
 SearchToken = Annotated[Token, Security(search_token)]
-OrderToken = Annotated[Token, Security(Needs("order"))]
-FulfilToken = Annotated[Token, Security(Needs("fulfil"))]
-CatalogueToken = Annotated[Token, Security(Needs("catalogue"))]
-OperateToken = Annotated[Token, Security(Needs("operate"))]
-MetricsToken = Annotated[Token, Security(Needs("metrics"))]
-OrderOrFulfilToken = Annotated[Token, Security(Needs("order", "fulfil"))]
+OrderToken = Annotated[Token, Security(RequireScope("order"))]
+FulfilToken = Annotated[Token, Security(RequireScope("fulfil"))]
+CatalogueToken = Annotated[Token, Security(RequireScope("catalogue"))]
+OperateToken = Annotated[Token, Security(RequireScope("operate"))]
+MetricsToken = Annotated[Token, Security(RequireScope("metrics"))]
+OrderOrFulfilToken = Annotated[Token, Security(RequireScope("order", "fulfil"))]

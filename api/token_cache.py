@@ -58,8 +58,8 @@ class TokenCache:
         """Whether a token of this text was found before."""
         return _digest(plaintext) in self._entries
 
-    async def find(self, plaintext: str, *, stale: bool) -> Token | None:
-        """The token of this text, revoked and expired ones too; with `stale` a known one while the store is away.
+    async def find(self, plaintext: str, *, allow_stale: bool) -> Token | None:
+        """The token of this text, revoked and expired ones too; with `allow_stale` a known one while the store is away.
 
         Raises StoreUnavailable.
         """
@@ -70,7 +70,7 @@ class TokenCache:
         age = self._stale_seconds if entry is None else time.monotonic() - entry.confirmed_at
         if entry is not None and age <= self._fresh_seconds:
             return entry.token
-        if entry is None or not stale or age >= self._stale_seconds:
+        if entry is None or not allow_stale or age >= self._stale_seconds:
             return await self._look_up(key, plaintext)
         return await self._refreshed(entry, key, plaintext)
 

@@ -66,7 +66,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "rate_limits": (set(), "it charges requests for their cost, which is known where the work is done"),
         "telemetry": ({"engine", "http"}, "it shows what the others report, and none of them needs it"),
         "engine": (set(), "it calls the engine and checks its answers, whatever was asked"),
-        "search": ({"engine", "http"}, "a search knows no order: what is bound is in the index"),
+        "search": ({"engine", "http", "rate_limits"}, "a search knows no order: what is bound is in the index"),
         "webhooks": (set(), "callbacks are sent from the outbox, whoever filled it"),
         "orders": ({"engine", "http", "webhooks"}, "an order knows no search: it reads its one item by itself"),
         "catalogue": ({"http", "rate_limits"}, "it writes items, and no other folder of the API needs them written"),
@@ -75,7 +75,10 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
             {"changes", "engine", "http", "orders", "search", "webhooks"},
             "a saved search is run on the feed, and its body has the links and texts of an order's",
         ),
-        "cheapest": ({"http", "orders", "search", "webhooks"}, "it finds as a search does and orders as an order does"),
+        "cheapest": (
+            {"http", "orders", "rate_limits", "search", "webhooks"},
+            "it finds as a search does and orders as an order does",
+        ),
         "platforms": (
             {"catalogue", "changes", "cheapest", "engine", "http", "rate_limits", "search", "orders"},
             "it shows the limits of all, and none knows that page",

@@ -157,4 +157,4 @@ def _error(error: ApiError) -> bytes:
 async def _check(request: Request, services: ChangeServices) -> None:
     """A token that was revoked while its reader waited reads nothing more; raises ApiError `unauthorized`."""
     plaintext = request.headers["authorization"].partition(" ")[2].strip()
-    await valid_token(request, services.token_cache, plaintext, stale=True)
+    await valid_token(request, services.token_cache, plaintext, allow_stale=True)

@@ -4,15 +4,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from api.auth import OrderToken, searching
+from api.auth import OrderToken
 from api.cheapest.schemas import CheapestAnswer, CheapestBody
 from api.cheapest.service import order_cheapest
 from api.cheapest.services import CheapestDependency
-from api.http.dependencies import only_query
+from api.http.dependencies import only_query, service_of
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.orders.placing.idempotency import KEY_PARAMETER, Call, body_digest, key_of
 from api.orders.routes import WakeWorkers, placed_response
+from api.rate_limits.limits import RateLimits
 
 router = APIRouter(tags=["orders"])
 
@@ -50,7 +51,7 @@ async def order_cheapest_items(
     one, the same body is answered with its orders while one of them is `created` or `processing`.
     """
     call = Call(key, body_digest(request.state.json))
-    with searching(request, token) as charge:
+    with service_of(request, RateLimits).search_slot(request.scope, token) as charge:
         await charge(body.count - 1)
         placed = await order_cheapest(services, token, body, call, wake_workers)
     return placed_response(placed)

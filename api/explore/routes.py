@@ -102,7 +102,7 @@ async def _page_token(services: ExploreServices) -> Token | None:
     if not plaintext:
         return None
     try:
-        token = await services.token_cache.find(plaintext, stale=True)
+        token = await services.token_cache.find(plaintext, allow_stale=True)
     except StoreUnavailable:
         return None
     problem = "it is not known" if token is None else _unfit_for_a_page(token, datetime.now(UTC))

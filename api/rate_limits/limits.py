@@ -75,10 +75,10 @@ class RateLimits:
         _require(scope, quota, OF_ADDRESS)
 
     @contextmanager
-    def searching(self, scope: Scope, token: Token) -> Iterator[Callable[[int], Awaitable[None]]]:
-        """Counts a search while it is under way, and yields what charges its token.
+    def search_slot(self, scope: Scope, token: Token) -> Iterator[Callable[[int], Awaitable[None]]]:
+        """Takes one of the token's concurrent searches and yields what charges its cost.
 
-        Raises ApiError `rate_limited` for one too many of a token.
+        Raises ApiError `rate_limited` where none is left.
         """
         if self._searches[token.id] >= self._max_searches:
             self._metrics.count_refused("searches", token.id)

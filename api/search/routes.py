@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request, Response, Security
 from fastapi.routing import APIRoute
 
-from api.auth import SearchToken, search_token, searching
+from api.auth import SearchToken, search_token
 from api.engine.answers import total_of
 from api.engine.client import Engine
 from api.errors import ApiError
@@ -15,6 +15,7 @@ from api.http.fields import parse_item_id
 from api.http.json_body import content_of, json_answer, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.known_platforms import known_platform, platform_or_only
+from api.rate_limits.limits import RateLimits
 from api.search.context import forced_clauses
 from api.search.costs import SUGGESTIONS
 from api.search.forced_filters import forced_filters
@@ -75,7 +76,7 @@ async def search(request: Request) -> Response:
     token = await search_token(request)
     await _no_query(request)
     content = await content_of(request)
-    with searching(request, token) as charge:
+    with service_of(request, RateLimits).search_slot(request.scope, token) as charge:
         return json_response(await cached_search(service_of(request, SearchServices), token, content, charge))
 
 
@@ -108,7 +109,7 @@ async def get_suggestions(
     forced = (*forced_clauses(forced_filters(token), platforms), *hidden_from_all(platforms))
     key = b"%d %d %b" % (-1 if platform is None else platforms[0].id, limit, q.encode())
 
-    with searching(request, token) as charge:
+    with service_of(request, RateLimits).search_slot(request.scope, token) as charge:
 
         async def compute() -> bytes:
             await charge(SUGGESTIONS)

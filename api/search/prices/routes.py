@@ -8,14 +8,15 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from api.auth import SearchToken, searching
+from api.auth import SearchToken
 from api.engine.answers import Json
 from api.engine.client import Engine
 from api.engine.errors import PitGoneError
 from api.errors import ApiError
-from api.http.dependencies import only_query, service
+from api.http.dependencies import only_query, service, service_of
 from api.http.openapi import TOKEN_ERRORS, answers
 from api.known_platforms import platform_or_only
+from api.rate_limits.limits import RateLimits
 from api.search.context import search_context
 from api.search.costs import PRICES
 from api.search.forced_filters import forced_filters
@@ -92,7 +93,7 @@ async def get_prices(
     key = (listed.id, token.filters)
     prices = await services.price_lists.current(key, listed)
     if prices is None:
-        with searching(request, token) as charge:
+        with service_of(request, RateLimits).search_slot(request.scope, token) as charge:
             await charge(PRICES)
             prices = await services.price_lists.make(key, listed, lambda: _rows(services, token, listed))
     headers = request.headers

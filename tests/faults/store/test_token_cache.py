@@ -53,7 +53,7 @@ async def create(store: Store, expires_at: datetime | None = None) -> tokens.Cre
 
 async def is_refused(cache: TokenCache, token: tokens.CreatedToken) -> bool:
     try:
-        await valid_token(REQUEST, cache, token.plaintext, stale=True)
+        await valid_token(REQUEST, cache, token.plaintext, allow_stale=True)
     except ApiError as error:
         return error.code == "unauthorized"
     return False
@@ -75,14 +75,14 @@ async def test_a_known_token_goes_on_without_the_store_for_a_while(cache: TokenC
     await valid_token(REQUEST, cache, known.plaintext)
     hide(file)
     for _ in range(5):
-        assert (await valid_token(REQUEST, cache, known.plaintext, stale=True)).id == known.token.id
-    for plaintext, stale in ((known.plaintext, False), (unknown.plaintext, True)):
+        assert (await valid_token(REQUEST, cache, known.plaintext, allow_stale=True)).id == known.token.id
+    for plaintext, allow_stale in ((known.plaintext, False), (unknown.plaintext, True)):
         with pytest.raises(StoreUnavailable):
-            await valid_token(REQUEST, cache, plaintext, stale=stale)
+            await valid_token(REQUEST, cache, plaintext, allow_stale=allow_stale)
 
     async def is_stale() -> bool:
         try:
-            await valid_token(REQUEST, cache, known.plaintext, stale=True)
+            await valid_token(REQUEST, cache, known.plaintext, allow_stale=True)
         except StoreUnavailable:
             return True
         return False
@@ -90,7 +90,7 @@ async def test_a_known_token_goes_on_without_the_store_for_a_while(cache: TokenC
     await until(is_stale)
     assert time.monotonic() - began >= STALE_SECONDS
     show(file)
-    assert (await valid_token(REQUEST, cache, known.plaintext, stale=True)).id == known.token.id
+    assert (await valid_token(REQUEST, cache, known.plaintext, allow_stale=True)).id == known.token.id
 
 
 async def test_a_revocation_holds_as_soon_as_the_store_answers(cache: TokenCache, store: Store, file: Path) -> None:
@@ -125,7 +125,7 @@ async def test_a_store_that_hangs_costs_a_known_token_next_to_nothing() -> None:
             server.freeze()
             started = time.monotonic()
             for _ in range(1000):
-                await valid_token(REQUEST, cache, token.plaintext, stale=True)
+                await valid_token(REQUEST, cache, token.plaintext, allow_stale=True)
             assert time.monotonic() - started < 3 + LOOKUP_SECONDS
         async with store.transaction() as connection:
             await tokens.revoke(connection, token.token.id, datetime.now(UTC))

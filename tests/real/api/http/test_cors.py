@@ -147,6 +147,6 @@ async def test_origins_outlive_the_cache_of_tokens(app: RunningApp, token: str) 
     """They are part of the token, also as it is known while the store is away."""
     await search(app, token, SHOP)
     cache = app.app.state.services[TokenCache]
-    cached = await cache.find(token, stale=True)
+    cached = await cache.find(token, allow_stale=True)
     assert isinstance(cached, tokens.Token)
     assert cached.origins == (SHOP, STAGING)
