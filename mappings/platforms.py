@@ -127,7 +127,7 @@ class Platform(_Part):
     shards: int = Field(default=1, ge=1, le=1024, description="primary shards of the platform's next index")
     order: OrderRules = OrderRules()
     exterior: tuple[Exterior, ...] = ()
-    vocabulary: Vocabulary = Vocabulary()
+    own_vocabulary: Vocabulary = Field(default=Vocabulary(), alias="vocabulary")  # of its file alone
     relevance: Relevance = Relevance()
     _language_files: tuple[Path, ...] = ()
     _extended: Vocabulary | None = None
@@ -152,22 +152,22 @@ class Platform(_Part):
         return to_minor(self.min_price, self.minor_digits)
 
     @property
-    def language(self) -> Vocabulary:
+    def merged_vocabulary(self) -> Vocabulary:
         """The vocabulary of the files, and the terms that were added to it since; raises PlatformFileError."""
-        return self._extended or self.language_of_files
+        return self._extended or self.vocabulary_of_files
 
-    def language_with(self, terms: Sequence[Term]) -> Vocabulary | None:
+    def vocabulary_with(self, terms: Sequence[Term]) -> Vocabulary | None:
         """The vocabulary of the files with these terms, its tables made, which takes a second; None without terms."""
         if not terms:
             return None
-        self.language_of_files.make_tables()  # once; those that no term changes are shared
-        language = self.language_of_files.with_terms(terms)
-        language.make_tables()
-        return language
+        self.vocabulary_of_files.make_tables()  # once; those that no term changes are shared
+        vocabulary = self.vocabulary_of_files.with_terms(terms)
+        vocabulary.make_tables()
+        return vocabulary
 
-    def use_language(self, language: Vocabulary | None) -> None:
+    def use_vocabulary(self, vocabulary: Vocabulary | None) -> None:
         """Makes this the vocabulary of all searches from now on; None: that of the files."""
-        self._extended = language
+        self._extended = vocabulary
 
     @property
     def rules(self) -> Rules:
@@ -179,16 +179,16 @@ class Platform(_Part):
         self._rules = rules
 
     @cached_property
-    def language_of_files(self) -> Vocabulary:
+    def vocabulary_of_files(self) -> Vocabulary:
         """The vocabulary with the exteriors and their codes, and those of all languages, a file each.
 
         It is read at first use, because only searches need it. Raises PlatformFileError.
         """
-        fields = self.vocabulary.fields
+        fields = self.own_vocabulary.fields
         exteriors = dict(fields.get("exterior", {}))
         for band in self.exterior:
             exteriors[band.name] = (*band.codes, *exteriors.get(band.name, ()))
-        own_fields = {name: getattr(self.vocabulary, name) for name in Vocabulary.model_fields}
+        own_fields = {name: getattr(self.own_vocabulary, name) for name in Vocabulary.model_fields}
         own = Vocabulary(**{**own_fields, "fields": {**fields, "exterior": exteriors}})
         with collector_paused():
             return merged([own, *(_read(file, Vocabulary) for file in self._language_files)])
@@ -231,7 +231,7 @@ class Platforms:
         Raises PlatformFileError.
         """
         for platform in self:
-            platform.language.make_tables()
+            platform.merged_vocabulary.make_tables()
 
     def describe(self) -> str:
         """The known platforms for a message: `730 (cs2)`, separated by commas."""

@@ -58,7 +58,7 @@ async def suggest(
     engine: SearchEngine, platforms: Sequence[Platform], text: str, limit: int, forced: tuple[Clause, ...] = ()
 ) -> bytes:
     """Suggests values with the typed words; only if there are none, similar ones. Raises `search_unavailable`."""
-    typed = PrefixQuery(text, tuple(platform.language for platform in platforms))
+    typed = PrefixQuery(text, tuple(platform.merged_vocabulary for platform in platforms))
     if not typed.words:
         return _response([])
     queries = suggestion_queries(typed, limit, forced)

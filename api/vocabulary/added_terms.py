@@ -55,7 +55,7 @@ async def _use(platforms: Platforms, added: Sequence[AddedTerm]) -> int:
     extended = []
     for platform in platforms:
         entries = entries_of(platform, added)
-        extended.append((platform, entries, await asyncio.to_thread(platform.language_with, entries.terms)))
-    for platform, entries, language in extended:
-        entries.apply(platform, language)
+        extended.append((platform, entries, await asyncio.to_thread(platform.vocabulary_with, entries.terms)))
+    for platform, entries, vocabulary in extended:
+        entries.apply(platform, vocabulary)
     return sum(len(entries) for _, entries, _ in extended)

@@ -58,9 +58,9 @@ class Entries:
         else:
             self.hides.append(entry.hide)
 
-    def apply(self, platform: Platform, language: Vocabulary | None) -> None:
-        """Makes them, and no others, hold for all searches of the platform from now on; `language` has the terms."""
-        platform.use_language(language)
+    def apply(self, platform: Platform, vocabulary: Vocabulary | None) -> None:
+        """Makes them, and no others, hold for all searches of the platform from now on; `vocabulary` has the terms."""
+        platform.use_vocabulary(vocabulary)
         platform.use_rules(rules_of(self.pins, self.hides))
 
 
@@ -130,5 +130,5 @@ def copy_with(platforms: Platforms, platform: Platform, rows: Sequence[AddedTerm
     if more is not None:
         entries.add(more)
     changed = platform.model_copy()
-    entries.apply(changed, changed.language_with(entries.terms))
+    entries.apply(changed, changed.vocabulary_with(entries.terms))
     return Platforms([changed if each.id == platform.id else each for each in platforms])

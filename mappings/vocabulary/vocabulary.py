@@ -148,7 +148,7 @@ class Vocabulary(BaseModel):
         """The most words that a spelling has."""
         return max((entry.max_words for entry in self.entries.values()), default=0)
 
-    def cut(self, letters: Sequence[str]) -> Iterator[tuple[int, int, Entry | None]]:
+    def longest_spellings(self, letters: Sequence[str]) -> Iterator[tuple[int, int, Entry | None]]:
         """Words, each by its letters, as their longest spellings: where each begins, its words, and what it means."""
         at = 0
         while at < len(letters):
@@ -299,7 +299,7 @@ class Vocabulary(BaseModel):
         """Names of finishes, which no thing on an item has."""
         return Phrases(self.finish_names)
 
-    def parts(self, words: Sequence[str]) -> bool:
+    def is_split_spelling(self, words: Sequence[str]) -> bool:
         """Whether several words are listed as one spelling: `5`, `7` are, `1`, `5` are not though `15` is one."""
         letters = tuple(letters_of([word]) for word in words)
         entry = self.entries.get("".join(letters))

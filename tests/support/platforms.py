@@ -10,7 +10,7 @@ from mappings.platforms import Platform, Platforms, read_platforms
 def _platforms() -> tuple[Platform, ...]:
     platforms = read_platforms()
     for platform in platforms:
-        platform.language.make_tables()  # as a server does before its first search
+        platform.merged_vocabulary.make_tables()  # as a server does before its first search
     gc.freeze()  # as it does, too: a collection of garbage looks through a million objects else
     return tuple(platforms)
 

@@ -38,7 +38,9 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     sentence all that are a name by themselves (`mp9 for every eco that i play`: Eco is a finish).
     """
     base = without_fillers(strict) or strict
-    name_words = {word for parse in base.parses for word in words_of_names(parse, parse.platform.language.phrases)}
+    name_words = {
+        word for parse in base.parses for word in words_of_names(parse, parse.platform.merged_vocabulary.phrases)
+    }
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     name_words |= counted
     mere = {term.typed for parse in base.parses for term in parse.terms if is_word(term)} - name_words
@@ -53,7 +55,9 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     if any(term.fields & _THINGS for term in terms):
         choices += [mere | {each} for each in doubtful if named - {each}][:MAX_LEFT_OUT]
         if sum(term.is_filler for parse in strict.parses for term in parse.terms) >= MIN_SENTENCE:
-            of_long_names = [words_of_names(parse, parse.platform.language.phrases, 2) for parse in base.parses]
+            of_long_names = [
+                words_of_names(parse, parse.platform.merged_vocabulary.phrases, 2) for parse in base.parses
+            ]
             choices.append((mere | name_words | set(doubtful)).difference(counted, *of_long_names))
     return _with_other_meanings([_without(base, out, with_doubtful=True) for out in choices])
 
@@ -85,12 +89,12 @@ def _without(parsed: ParsedQuery, words: Collection[str], *, with_doubtful: bool
         ignored = [term for term in parse.terms if is_left_out(term)]
         terms = tuple(term for term in parse.terms if term not in ignored)
         is_ordered = bool(parsed.has_order or parse.sort)
-        finishes = finishes_of(terms, parse.platform.language, is_ordered=is_ordered)
+        finishes = finishes_of(terms, parse.platform.merged_vocabulary, is_ordered=is_ordered)
         return replace(parse, terms=terms, ignored=tuple(term.typed for term in ignored), finishes=finishes)
 
     parses = tuple(stripped(parse) for parse in parsed.parses)
     is_usable = any(
-        term.is_known or term.typed in words_of_names(parse, parse.platform.language.phrases)
+        term.is_known or term.typed in words_of_names(parse, parse.platform.merged_vocabulary.phrases)
         for parse in parses
         for term in parse.terms
     )

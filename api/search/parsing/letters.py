@@ -64,7 +64,7 @@ def in_english(text: str, vocabulary: Vocabulary, *, of_names: bool = False) -> 
     untranslated = frozenset() if of_names else vocabulary.words_of_finishes
     unknown = {
         place
-        for at, length, entry in vocabulary.cut(letters)
+        for at, length, entry in vocabulary.longest_spellings(letters)
         if (letters[at] not in untranslated if entry is None else of_names and entry.is_name)
         for place in range(at, at + length)
     }
@@ -95,7 +95,7 @@ def without_typos(text: str, vocabulary: Vocabulary) -> str:
     letters = [letters_of([word]) for word in words]
     unknown = [
         at
-        for at, _, entry in vocabulary.cut(letters)
+        for at, _, entry in vocabulary.longest_spellings(letters)
         if entry is None and letters[at].isalpha() and not _is_known_word(letters[at], vocabulary)
     ]
     if len(unknown) > MAX_RESPELT:

@@ -131,7 +131,7 @@ def parse_text(
     """
     if not text.strip():  # most searches are by filters alone
         return PlatformParse(platform)
-    vocabulary = platform.language
+    vocabulary = platform.merged_vocabulary
     text, quantities = with_quantities(text, vocabulary)
     quantities = [quantity for quantity in quantities if quantity.certain or not certain_only]
     if with_seeds:
@@ -195,14 +195,14 @@ def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quanti
     text = with_digits(text, vocabulary)
     return text, quantities_of(
         text,
-        lambda number: vocabulary.parts(words_of(number)),
+        lambda number: vocabulary.is_split_spelling(words_of(number)),
         lambda: may_have_float(words_of(text), vocabulary),
     )
 
 
 def may_have_float(words: Sequence[str], vocabulary: Vocabulary) -> bool:
     """Whether what these words mean may have a float: not a sticker, unless none is wanted."""
-    entries = wanted([entry for _, _, entry in vocabulary.cut([letters_of([word]) for word in words])])
+    entries = wanted([entry for _, _, entry in vocabulary.longest_spellings([letters_of([word]) for word in words])])
     meanings = [meaning for entry in entries for meaning in entry.meanings]
     types = values_of(meanings, "type")
     return not types or not types <= vocabulary.without_float or bool(values_of(meanings, "weapon"))

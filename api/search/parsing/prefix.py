@@ -98,7 +98,7 @@ def _names(words: list[str], vocabularies: tuple[Vocabulary, ...]) -> list[dict[
     names: list[dict[str, None]] = [{} for _ in words]
     letters = [letters_of([word]) for word in words]
     for vocabulary in vocabularies:
-        for start, length, entry in vocabulary.cut(letters):
+        for start, length, entry in vocabulary.longest_spellings(letters):
             meaning_names = [name for meaning in (entry.meanings if entry else ()) for name in meaning.names]
             if entry is None and start == len(words) - 1:
                 meaning_names = [name for meaning in vocabulary.unfinished(letters[start]) for name in meaning.names]

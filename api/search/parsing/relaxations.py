@@ -50,7 +50,7 @@ def offer_of(strict: ParsedQuery) -> ParsedQuery | None:
     if len(strict.parses) != 1:
         return None
     (parse,) = strict.parses
-    vocabulary = parse.platform.language
+    vocabulary = parse.platform.merged_vocabulary
     letters = letters_of([strict.text])
     things = sum(not term.fields.isdisjoint(("weapon", "type")) for term in parse.terms)
     is_list = things > 1 or (things and has_separators(strict.text))
@@ -118,7 +118,7 @@ def in_other_letters(strict: ParsedQuery) -> list[ParsedQuery]:
     if len(strict.parses) != 1:
         return []
     relaxed: list[ParsedQuery] = []
-    for text in other_letters(strict.text, strict.parses[0].platform.language):
+    for text in other_letters(strict.text, strict.parses[0].platform.merged_vocabulary):
         parsed = _parsed_again(strict, text)
         if text.isascii() or all(term.meanings or term.is_filler for term in parsed.parses[0].terms):
             relaxed += _with_and_without_fillers(parsed)
@@ -133,7 +133,7 @@ def translated(strict: ParsedQuery) -> list[ParsedQuery]:
     """The text with words of other languages as English ones: unknown ones, then those of other names, too."""
     if len(strict.parses) != 1:
         return []
-    vocabulary = strict.parses[0].platform.language
+    vocabulary = strict.parses[0].platform.merged_vocabulary
     text = with_digits(strict.text, vocabulary)  # `110불` is 110 dollars, not a word for fire
     texts = (in_english(text, vocabulary, of_names=of_names) for of_names in (False, True))
     return _read_again(replace(strict, text=text), texts)
@@ -143,7 +143,7 @@ def misspelt(strict: ParsedQuery) -> list[ParsedQuery]:
     """The text with unknown words as the spellings that they are but for a typo, then those in English."""
     if len(strict.parses) != 1:
         return []
-    text = without_typos(strict.text, strict.parses[0].platform.language)
+    text = without_typos(strict.text, strict.parses[0].platform.merged_vocabulary)
     respelt = _read_again(strict, (text,))
     english = [each for parsed in respelt for each in translated(replace(parsed, text=text))]
     readings = [each for parsed in (*respelt, *english) for each in _with_and_without_fillers(parsed)]

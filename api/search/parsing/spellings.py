@@ -35,7 +35,7 @@ def segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tupl
         return words, gaps
     parts: list[str] = []
     parted_gaps: list[str] = []
-    for at, length, _ in vocabulary.cut([letters_of([word]) for word in words]):
+    for at, length, _ in vocabulary.longest_spellings([letters_of([word]) for word in words]):
         segments = words[at : at + length] if length > 1 else vocabulary.segments(words[at])
         segments = [part for segment in segments for part in _YEAR_JOINED.sub(r"\1 ", segment).split(" ")]
         parts += segments

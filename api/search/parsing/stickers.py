@@ -32,7 +32,7 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     """Mere words may be of a sticker on the item: those behind `with` or `4x`, else the last ones of a text."""
     if len(strict.parses) != 1:
         return []
-    vocabulary = strict.parses[0].platform.language
+    vocabulary = strict.parses[0].platform.merged_vocabulary
     parse, finishes = _with_finishes_first(strict.parses[0], vocabulary)
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count in STICKER_COUNTS), None)
     if carrier is not None and any(_may_be_on_item(term) for term in parse.terms[carrier:]):
@@ -75,7 +75,7 @@ def says_it_is_on_items(strict: ParsedQuery) -> bool:
     if len(strict.parses) != 1:
         return False
     (parse,) = strict.parses
-    vocabulary = parse.platform.language
+    vocabulary = parse.platform.merged_vocabulary
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries and at), len(parse.terms))
     if any(vocabulary.is_attached(term.meanings) for term in parse.terms[carrier:]):
         return True

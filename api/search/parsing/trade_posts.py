@@ -152,7 +152,7 @@ def _kind_of_quantity(quantity: Quantity) -> _Kind:
 def _parts_of(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> Iterator[_Part]:
     letters = [letters_of([word]) for word in words]
     last = _Kind.OTHER
-    for at, length, entry in vocabulary.cut(letters):
+    for at, length, entry in vocabulary.longest_spellings(letters):
         kind = _kind_at(letters, gaps, at, vocabulary) if entry is None else _kind_of_entry(entry)
         is_more = kind is last is _Kind.NUMBER and _JOINTS.fullmatch(gaps[at])
         if not is_more:

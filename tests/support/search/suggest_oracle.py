@@ -10,7 +10,7 @@ from tests.support.platforms import shared_platforms
 from tests.support.search.oracle import Item, fold
 from tests.support.search.text_oracle import spellings, words
 
-LANGUAGES = tuple(platform.language for platform in shared_platforms())
+VOCABULARIES = tuple(platform.merged_vocabulary for platform in shared_platforms())
 KINDS = ("item", "weapon", "finish", "set", "sticker")
 Suggested = tuple[str, str, int]
 
@@ -68,8 +68,8 @@ def _meant(typed: str) -> list[set[str]]:
     """For each word what the vocabulary has for it: words for words, and the names of values."""
     letters = [letters_of([word]) for word in words(typed)]
     found: list[set[str]] = [set() for _ in letters]
-    for language in LANGUAGES:
-        for start, length, entry in language.cut(letters):
+    for vocabulary in VOCABULARIES:
+        for start, length, entry in vocabulary.longest_spellings(letters):
             names = {name for meaning in (entry.meanings if entry else ()) for name in meaning.names}
             for place in range(start, start + length):
                 found[place] |= names

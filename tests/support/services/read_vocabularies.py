@@ -14,5 +14,5 @@ def _read_or_shared(folder: Path = PLATFORM_FILES) -> Platforms:
 
 
 for _platform in shared_platforms():
-    _platform.language.make_tables()
+    _platform.merged_vocabulary.make_tables()
 mappings.platforms.read_platforms = _read_or_shared

@@ -22,7 +22,7 @@ WEB = Entry((Meaning(words="web"),), 3, (("красная", "линия", "па�
 def whole_name(text: str) -> list[str]:
     """What a text means, all of whose words are one spelling."""
     letters = [letters_of([word]) for word in text.split()]
-    length, entry = CS2.language.spelling_at(letters, 0)
+    length, entry = CS2.merged_vocabulary.spelling_at(letters, 0)
     assert length == len(letters)
     return [meaning.words for meaning in entry.meanings] if entry else []
 

@@ -6,7 +6,7 @@ from mappings.vocabulary import sounds
 from mappings.vocabulary.sounds import Loanwords, Sounds
 from tests.support.platforms import shared_platforms
 
-CS2 = next(iter(shared_platforms())).language
+CS2 = next(iter(shared_platforms())).merged_vocabulary
 
 LETTERS = dict(zip("абвгдеийклмнорстуфхья", "abvgdeiiklmnorstufh", strict=False)) | {
     "ь": "",

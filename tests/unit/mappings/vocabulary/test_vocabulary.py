@@ -61,14 +61,14 @@ def test_what_cannot_be_parsed_is_refused(wrong: dict[str, Any]) -> None:
 
 def test_exteriors_are_parsed_by_their_codes_and_more_spellings() -> None:
     for spelling in ("fn", "factorynew", "facnew"):
-        assert CS2.language.entries[spelling].meanings == (Meaning((("exterior", ("Factory New",)),)),)
+        assert CS2.merged_vocabulary.entries[spelling].meanings == (Meaning((("exterior", ("Factory New",)),)),)
 
 
 def test_a_game_has_its_own_words_by_a_file_alone(tmp_path: Path) -> None:
     text = 'id = 570\nslug = "dota2"\nname = "Dota 2"\ncurrency = "USD"\nminor_digits = 2\n'
     (tmp_path / "570.toml").write_text(text + '[vocabulary.fields.rarity]\nArcana = ["arc"]\n', encoding="utf-8")
     (platform,) = read_platforms(tmp_path)
-    assert platform.language.entries["arc"].meanings == (Meaning((("rarity", ("Arcana",)),)),)
+    assert platform.merged_vocabulary.entries["arc"].meanings == (Meaning((("rarity", ("Arcana",)),)),)
     (tmp_path / "570.toml").write_text(text + "[vocabulary.fields.wear]\nx = []\n", encoding="utf-8")
     with pytest.raises(PlatformFileError, match=f"(?s)570.toml.*is no string field.*{DETAILS[0]}"):
         read_platforms(tmp_path)
@@ -102,13 +102,13 @@ def test_a_payment_is_nothing_else() -> None:
 
 def test_added_terms_extend_the_vocabulary_and_replace_no_meaning() -> None:
     platform = next(iter(shared_platforms()))
-    platform.use_language(platform.language_with([Term(spellings=("dlore", "zweihorn"), words="the other")]))
-    assert platform.language.entries["zweihorn"].meanings == (Meaning(words="the other"),)
-    before, added = platform.language.entries["dlore"].meanings
-    assert before == CS2.language.entries["dlore"].meanings[0]
+    platform.use_vocabulary(platform.vocabulary_with([Term(spellings=("dlore", "zweihorn"), words="the other")]))
+    assert platform.merged_vocabulary.entries["zweihorn"].meanings == (Meaning(words="the other"),)
+    before, added = platform.merged_vocabulary.entries["dlore"].meanings
+    assert before == CS2.merged_vocabulary.entries["dlore"].meanings[0]
     assert added.words == "the other"
-    platform.use_language(platform.language_with([]))
-    assert platform.language.entries == CS2.language.entries, "and none is left where all are removed"
+    platform.use_vocabulary(platform.vocabulary_with([]))
+    assert platform.merged_vocabulary.entries == CS2.merged_vocabulary.entries, "and none is left where all are removed"
 
 
 def test_tables_that_are_made_are_not_made_again() -> None:

@@ -211,8 +211,8 @@ def test_a_bound_behind_an_amount_makes_no_amount_of_the_name_after_it() -> None
 
 
 def test_a_part_of_a_borrowed_word_ends_with_its_syllable() -> None:
-    assert CS2.language.segments("デザの") == ["デザ", "の"]
-    assert CS2.language.segments("デザートの") == ["デザート", "の"]
+    assert CS2.merged_vocabulary.segments("デザの") == ["デザ", "の"]
+    assert CS2.merged_vocabulary.segments("デザートの") == ["デザート", "の"]
 
 
 def test_a_year_is_parted_from_the_name_behind_it_where_words_have_no_blanks() -> None:
@@ -232,9 +232,9 @@ def test_other_letters_are_look_alikes_and_both_layouts() -> None:
 
 
 def test_a_text_or_its_unknown_words_alone_are_typed_on_another_layout() -> None:
-    readings = list(other_letters("awp dktlahvm 47", CS2.language))
+    readings = list(other_letters("awp dktlahvm 47", CS2.merged_vocabulary))
     assert readings[:2] == ["ㅁ제 아시모프 47", "awp 아시모프 47"]
-    assert list(other_letters("ㅁ제 ㄱㄷ이ㅑㅜㄷ", CS2.language)) == ["awp redline"]
+    assert list(other_letters("ㅁ제 ㄱㄷ이ㅑㅜㄷ", CS2.merged_vocabulary)) == ["awp redline"]
 
 
 def test_vocabularies_are_merged_field_by_field() -> None:

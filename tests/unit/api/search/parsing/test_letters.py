@@ -9,7 +9,7 @@ from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
 
 PLATFORM = next(platform for platform in shared_platforms() if platform.id == 730)
-CS2 = PLATFORM.language
+CS2 = PLATFORM.merged_vocabulary
 
 
 @pytest.mark.parametrize(

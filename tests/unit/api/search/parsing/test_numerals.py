@@ -6,7 +6,7 @@ from api.search.parsing.numerals import with_digits
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
 
-CS2 = next(platform.language for platform in shared_platforms() if platform.id == 730)
+CS2 = next(platform.merged_vocabulary for platform in shared_platforms() if platform.id == 730)
 GERMAN = Vocabulary(amounts={"under": ("unter", "weniger als"), "eur": ("euro",), "max": ("maximal",)})
 
 

@@ -12,7 +12,7 @@ CS2 = next(iter(shared_platforms()))
 
 
 def offer(text: str) -> str:
-    found = offer_in(*with_quantities(text, CS2.language), CS2.language)
+    found = offer_in(*with_quantities(text, CS2.merged_vocabulary), CS2.merged_vocabulary)
     return " ".join(found.replace(" ¤ASK", "¤").split())
 
 

@@ -65,7 +65,7 @@ def test_slang_is_matched_by_the_names_that_it_stands_for(typed: str, value: str
     assert PrefixQuery(typed, VOCABULARIES).matches(value, fuzzy=False) is matches
 
 
-VOCABULARIES = tuple(platform.language for platform in shared_platforms())
+VOCABULARIES = tuple(platform.merged_vocabulary for platform in shared_platforms())
 
 
 @given(
