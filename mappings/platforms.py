@@ -12,10 +12,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from mappings.collector import collector_paused
 from mappings.money import to_minor
-from mappings.vocabulary.entries import Term
-from mappings.vocabulary.merging import merged
 from mappings.vocabulary.rules import Rules
-from mappings.vocabulary.vocabulary import Vocabulary
+from mappings.vocabulary.schema import VocabularyTerm
+from mappings.vocabulary.vocabulary import Vocabulary, merged
 
 PLATFORM_FILES = Path(__file__).parent / "platforms"
 
@@ -156,7 +155,7 @@ class Platform(_Part):
         """The vocabulary of the files, and the terms that were added to it since; raises PlatformFileError."""
         return self._extended or self.vocabulary_of_files
 
-    def vocabulary_with(self, terms: Sequence[Term]) -> Vocabulary | None:
+    def vocabulary_with(self, terms: Sequence[VocabularyTerm]) -> Vocabulary | None:
         """The vocabulary of the files with these terms, its tables made, which takes a second; None without terms."""
         if not terms:
             return None

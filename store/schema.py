@@ -293,7 +293,7 @@ signing_keys = Table(
     PrimaryKeyConstraint("name", name="signing_keys_pk"),
 )
 
-# Terms that operators have added to a platform's vocabulary; `term` is JSON (mappings.vocabulary.entries.Term).
+# Terms that operators have added to a platform's vocabulary; `term` is JSON (VocabularyTerm in mappings/vocabulary).
 vocabulary_terms = Table(
     "vocabulary_terms",
     metadata,

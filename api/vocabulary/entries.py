@@ -13,8 +13,8 @@ from api.errors import invalid
 from api.vocabulary.schemas import VocabularyBody
 from mappings.platforms import Platform, Platforms
 from mappings.timestamps import rfc3339
-from mappings.vocabulary.entries import Term
 from mappings.vocabulary.rules import Hide, Pin, rules_of
+from mappings.vocabulary.schema import VocabularyTerm
 from mappings.vocabulary.vocabulary import Vocabulary
 from store import vocabulary_terms
 from store.connection.engine import Store
@@ -34,14 +34,16 @@ class _StoredHide(BaseModel):
     hide: Hide
 
 
-_STORED: Final[TypeAdapter[Term | _StoredPin | _StoredHide]] = TypeAdapter(Term | _StoredPin | _StoredHide)
+_STORED: Final[TypeAdapter[VocabularyTerm | _StoredPin | _StoredHide]] = TypeAdapter(
+    VocabularyTerm | _StoredPin | _StoredHide
+)
 
 
 @dataclass
 class Entries:
     """The entries of one platform that this version can read."""
 
-    terms: list[Term] = field(default_factory=list)
+    terms: list[VocabularyTerm] = field(default_factory=list)
     pins: list[Pin] = field(default_factory=list)
     hides: list[Hide] = field(default_factory=list)
 
@@ -51,7 +53,7 @@ class Entries:
     def add(self, stored: str) -> None:
         """Adds an entry as the store has it; raises ValidationError for one of a newer version."""
         entry = _STORED.validate_json(stored)
-        if isinstance(entry, Term):
+        if isinstance(entry, VocabularyTerm):
             self.terms.append(entry)
         elif isinstance(entry, _StoredPin):
             self.pins.append(entry.pin)
@@ -120,7 +122,7 @@ def described(row: AddedTerm) -> dict[str, Any]:
     }
 
 
-def _term(term: Term) -> dict[str, Any]:
+def _term(term: VocabularyTerm) -> dict[str, Any]:
     return term.model_dump(mode="json", include={"spellings", "words", "filters"})
 
 

@@ -8,8 +8,8 @@ from api.http.fields import Int64, NullDefault, Strict, StrictCamelCase, success
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, ItemName
 from api.search.schemas.values import Value
 from mappings.fields import DETAILS
-from mappings.vocabulary.entries import Term
 from mappings.vocabulary.rules import RuleText
+from mappings.vocabulary.schema import VocabularyTerm
 from mappings.vocabulary.vocabulary import Vocabulary
 
 MAX_SPELLINGS = 20
@@ -44,10 +44,10 @@ class TermFields(Strict):
     )
     filters: TermFilters | None = Field(default=None, description="the values that the spellings stand for")
 
-    def term(self) -> Term:
+    def term(self) -> VocabularyTerm:
         """The term as the vocabulary has it."""
         values = {} if self.filters is None else self.filters.model_dump(exclude_none=True)
-        return Term(spellings=tuple(self.spellings), words=self.words.strip(), filters=values)
+        return VocabularyTerm(spellings=tuple(self.spellings), words=self.words.strip(), filters=values)
 
     @model_validator(mode="after")
     def _is_a_term(self) -> Self:

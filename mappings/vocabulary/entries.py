@@ -1,14 +1,12 @@
 """What a spelling may mean or do in a text, gathered from all of its uses. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from sys import intern
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-
-from mappings.fields import DETAILS, SORTS
+from mappings.vocabulary.schema import VocabularyTerm
 from mappings.vocabulary.words import letters_of, words_of
 
 
@@ -93,31 +91,6 @@ def _both(first: tuple[_Each, ...], second: tuple[_Each, ...]) -> tuple[_Each, .
     return tuple(dict.fromkeys((*first, *second)))
 
 
-class Term(BaseModel):
-    """Spellings of something that is more than one value of one field; `excludes` is what they say is not wanted.
-
-    A name has all of the `words`, and one of `any_words` where there are some. `otherwise` is what they mean where that
-    finds nothing.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    spellings: tuple[str, ...] = Field(min_length=1)
-    filters: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    words: str = ""
-    any_words: tuple[str, ...] = ()
-    excludes: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    otherwise: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _means_something(self) -> "Term":
-        if not (self.filters or self.words or self.any_words or self.excludes):
-            message = f"{self.spellings[0]!r} means nothing: give it filters, words, any_words or excludes"
-            raise ValueError(message)
-        check_fields((*self.filters, *self.excludes, *self.otherwise))
-        return self
-
-
 @dataclass(frozen=True, slots=True)
 class Use:
     """One use of a spelling: a field's value, a meaning, an order, what is not wanted, or a role."""
@@ -129,7 +102,7 @@ class Use:
     role: Role = Role.VALUE
 
 
-def uses_of(term: Term) -> list[Use]:
+def uses_of(term: VocabularyTerm) -> list[Use]:
     """The uses of each of its spellings, one for each of its words."""
     filters = tuple(term.filters.items())
     excludes = Meaning(tuple(term.excludes.items())) if term.excludes else None
@@ -202,18 +175,3 @@ def _role_of(roles: Sequence[Role]) -> Role:
     if {Role.EXCLUSION, Role.CONJUNCTION} <= set(roles):
         return Role.NEITHER
     return roles[-1] if roles else Role.VALUE
-
-
-def check_fields(fields: Iterable[str]) -> None:
-    for name in fields:
-        if name not in DETAILS:
-            message = f"{name!r} is no string field of an item; those are {', '.join(DETAILS)}"
-            raise ValueError(message)
-
-
-def check_sorts(names: Iterable[str]) -> None:
-    sort_names = [sort.name for sort in SORTS]
-    for name in names:
-        if name not in sort_names:
-            message = f"{name!r} is no sort; those are {', '.join(sort_names)}"
-            raise ValueError(message)

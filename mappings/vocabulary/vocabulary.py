@@ -3,28 +3,18 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Annotated
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import model_validator
 
 from mappings.collector import collector_paused
 from mappings.vocabulary.amounts import AmountWords
-from mappings.vocabulary.entries import (
-    Entry,
-    Meaning,
-    Role,
-    Term,
-    Use,
-    check_fields,
-    check_sorts,
-    entries_of,
-    uses_of,
-    values_of,
-)
+from mappings.vocabulary.entries import Entry, Meaning, Role, Use, entries_of, uses_of, values_of
 from mappings.vocabulary.exclusions import JoinedExclusions
 from mappings.vocabulary.inflection import Inflections, by_last_letter, has_endings, may_end, stems_of
 from mappings.vocabulary.misspellings import Misspellings
 from mappings.vocabulary.phrases import Phrases, beginnings_of
+from mappings.vocabulary.schema import VocabularyFile, VocabularyTerm
 from mappings.vocabulary.segments import Segments
 from mappings.vocabulary.sounds import Homophones, Loanwords, Sounds
 from mappings.vocabulary.trade import TradeLetters, TradeWords, spelt
@@ -33,84 +23,12 @@ from mappings.vocabulary.words import has_words, letters_of, words_of
 MAX_UNFINISHED = 10  # meanings of a word that is being typed
 REACH_LETTERS = 4  # of a spelling, by which texts are seen not to have it
 MIN_STEM = 4  # letters before an ending, at least
-KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,."
 # tables that are made from the entries
 _OF_ENTRIES = ("longest", "_reach", "_stems", "_segments", "_inflections", "joined_exclusions", "misspellings")
 
-Letters = Annotated[frozenset[str], BeforeValidator(spelt)]  # of spellings
 
-
-class Vocabulary(BaseModel):
-    """What buyers of one platform write: a field's values with their spellings, words for words, and terms.
-
-    A value's own name is a spelling too. `fields` is {field: {value: spellings}}, `words` is {words: spellings}, and
-    `glossary` too, of words that names are made of, read where the text as it stands finds nothing. `narrowing` are the
-    fields whose words narrow a text that has other words too, `attached` types whose things are put on other items,
-    `opens` types with those that their things open and are said with, `fillers` words that say nothing of an item.
-    `sorts` is {sort: spellings}, what asks for an order. `exclusions`, `alternatives` and `conjunctions` say how the
-    words beside them are meant, `grammar` may stand between, `modifiers` (`the nice`) right behind an exclusion; in one
-    of `names` no word does. Behind `carriers` (`with`) comes what is on an item, before `attached_after` it stands,
-    `has_attached` says that something is. `selling` and `buying` say so in a trade post; `payments` are wanted for one
-    there. `without_float` are types whose items have no float. `endings` may follow a spelling, `linking` words stand
-    inside of names or not (`de`). `finish_names` stay together. `keyboard` are the letters on the keys of a layout in
-    the order of KEYS, `look_alikes` letters that look alike, `sounds` and `syllables` what those of other scripts stand
-    for, `homophones` {syllable: characters typed so}. `amounts` is {word: spellings} beside an amount, `ranges` those
-    of two, `numerals` are {value: spellings}.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    fields: Mapping[str, Mapping[str, tuple[str, ...]]] = Field(default_factory=dict)
-    otherwise: Mapping[str, Mapping[str, tuple[str, ...]]] = Field(default_factory=dict)
-    words: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    glossary: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    term: tuple[Term, ...] = ()
-    narrowing: frozenset[str] = frozenset()
-    attached: frozenset[str] = frozenset()
-    opens: Mapping[str, frozenset[str]] = Field(default_factory=dict)
-    fillers: tuple[str, ...] = ()
-    sorts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    exclusions: tuple[str, ...] = ()
-    exclusions_after: tuple[str, ...] = ()
-    exclusion_endings: tuple[str, ...] = ()
-    grammar: Letters = frozenset()
-    modifiers: Letters = frozenset()
-    alternatives: tuple[str, ...] = ()
-    conjunctions: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    carriers: tuple[str, ...] = ()
-    has_attached: tuple[str, ...] = ()
-    attached_after: tuple[str, ...] = ()
-    selling: tuple[str, ...] = ()
-    buying: tuple[str, ...] = ()
-    seeking: tuple[str, ...] = ()
-    exchanging: tuple[str, ...] = ()
-    returns: tuple[str, ...] = ()
-    payments: tuple[str, ...] = ()
-    without_float: frozenset[str] = frozenset()
-    endings: tuple[str, ...] = ()
-    linking: tuple[str, ...] = ()
-    finish_names: tuple[str, ...] = ()
-    keyboard: tuple[str, ...] = ()
-    look_alikes: Mapping[str, str] = Field(default_factory=dict)
-    sounds: Mapping[str, str] = Field(default_factory=dict)
-    syllables: Mapping[str, str] = Field(default_factory=dict)
-    homophones: Mapping[str, str] = Field(default_factory=dict)
-    amounts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    ranges: tuple[str, ...] = ()
-    numerals: Mapping[int, tuple[str, ...]] = Field(default_factory=dict)
-
-    @field_validator("fields", "otherwise", "narrowing")
-    @classmethod
-    def _known_fields(cls, value: Iterable[str]) -> Iterable[str]:
-        check_fields(value)
-        return value
-
-    @field_validator("sorts")
-    @classmethod
-    def _known_sorts(cls, value: Iterable[str]) -> Iterable[str]:
-        check_sorts(value)
-        return value
+class Vocabulary(VocabularyFile):
+    """A platform's vocabulary, and the tables by which texts are read, each made when it is needed first."""
 
     @model_validator(mode="after")
     def _spellings_have_letters(self) -> "Vocabulary":
@@ -133,7 +51,7 @@ class Vocabulary(BaseModel):
         """Everything that a spelling's letters may mean; values of one field that share a spelling are one meaning."""
         return entries_of(self._uses())
 
-    def with_terms(self, terms: Sequence[Term]) -> "Vocabulary":
+    def with_terms(self, terms: Sequence[VocabularyTerm]) -> "Vocabulary":
         """This vocabulary and these terms: a spelling that has a meaning gets one more."""
         entries = dict(self.entries)
         for letters, entry in Vocabulary(term=tuple(terms)).entries.items():
@@ -319,7 +237,9 @@ class Vocabulary(BaseModel):
     @cached_property
     def second_meanings(self) -> Mapping[str, tuple[Meaning, ...]]:
         """What letters mean where their first meaning finds nothing."""
-        terms = [Term(spellings=each.spellings, filters=each.otherwise) for each in self.term if each.otherwise]
+        terms = [
+            VocabularyTerm(spellings=each.spellings, filters=each.otherwise) for each in self.term if each.otherwise
+        ]
         spelt_so = Vocabulary.model_construct(fields=self.otherwise, term=tuple(terms)).entries
         return {letters: entry.meanings for letters, entry in spelt_so.items()}
 
@@ -398,3 +318,20 @@ class Lexicon(Vocabulary):
 
     def _may_inflect(self, letters: str) -> bool:
         return not letters.isascii() or len(letters) >= MIN_STEM
+
+
+def merged(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
+    """One vocabulary of several: the platform's own first, then its languages."""
+    parts: dict[str, Any] = {}
+    for vocabulary in vocabularies:
+        for name in Vocabulary.model_fields:
+            value = getattr(vocabulary, name)
+            parts[name] = _joined(parts[name], value) if name in parts else value
+    return Vocabulary.model_construct(**parts)  # each was validated
+
+
+def _joined(first: Any, second: Any) -> Any:
+    if isinstance(first, Mapping):
+        both = {key: _joined(first[key], second[key]) for key in first if key in second}
+        return {**first, **second, **both}
+    return first | second if isinstance(first, frozenset) else second if isinstance(first, str) else (*first, *second)

@@ -8,7 +8,8 @@ from itertools import chain, takewhile, zip_longest
 from api.search.parsing.spellings import segmented
 from mappings.vocabulary.entries import Entry, Role, values_of
 from mappings.vocabulary.hangul import letters_typed, syllables_of
-from mappings.vocabulary.vocabulary import KEYS, Vocabulary
+from mappings.vocabulary.schema import KEYS
+from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps
 
 _KATAKANA = re.compile(r"[\u30a0-\u30ff]+")  # such a word is borrowed as a whole: `フロート` is not of `ロード`

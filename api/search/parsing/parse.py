@@ -51,24 +51,22 @@ class Relaxation(StrEnum):
 
 @dataclass(frozen=True)
 class PlatformParse:
-    """A text parsed for one platform: an item must match all terms and quantities; without words, all `marks`.
-
-    `excluded` are the terms that it must not match, `sort` the order that the text asks for, `ignored` words that were
-    left out because nothing has them, `finishes` the names of finishes that items must have exactly, `last_words`
-    what a name may have more than the whole text (`Revolution Case`).
-    `other_amounts` are prices in a currency that says nothing of prices in the platform's, so they ask for nothing.
-    """
+    """A text parsed for one platform."""
 
     platform: Platform = field(compare=False)  # a part of a text is compared with that of the same platform alone
-    terms: tuple[Term, ...] = ()
-    quantities: tuple[Quantity, ...] = ()
-    marks: str = ""
-    excluded: tuple[Term, ...] = ()
-    sort: str = ""
-    ignored: tuple[str, ...] = ()
-    finishes: tuple[str, ...] = ()
-    other_amounts: tuple[Quantity, ...] = ()
-    last_words: tuple[str, ...] = ()
+
+    # What an item must match.
+    terms: tuple[Term, ...] = ()  # all of them
+    quantities: tuple[Quantity, ...] = ()  # all of them
+    marks: str = ""  # the symbols of a text without words, all of them
+    excluded: tuple[Term, ...] = ()  # none of them
+    finishes: tuple[str, ...] = ()  # names of finishes that the item must have exactly
+    last_words: tuple[str, ...] = ()  # what a name may have more than the whole text (`Revolution Case`)
+
+    # What else the text says.
+    sort: str = ""  # the order that it asks for
+    ignored: tuple[str, ...] = ()  # words that were left out because nothing has them
+    other_amounts: tuple[Quantity, ...] = ()  # in a currency that says nothing of the platform's: they ask for nothing
 
     @property
     def options(self) -> list[Term]:
@@ -160,7 +158,7 @@ def parse_text(
         tuple(each for each in quantities if each not in others),
         marks,
         tuple(excluded),
-        sort,
+        sort=sort,
         finishes=finishes,
         other_amounts=others,
         last_words=tuple(vocabulary.last_words) if is_unnamed else (),

@@ -45,27 +45,25 @@ class Word:
 
 @dataclass(frozen=True)
 class Term:
-    """Words that match as they are, or by one of the meanings, or by one of the alternative terms.
-
-    `narrows`: it matches by the meanings alone. `by_name`: the meanings' values match as words too. `is_filler`: it
-    says nothing about an item, `is_negation`: it says that others are not wanted. `is_attached`: it matches what such a
-    thing is on, too. `on_item`: it is on the item; `in_set`: its words may be of the item's set. `count`: it says how
-    many; `carries`: what follows is on the item. `otherwise` is what it means where its meanings find nothing.
-    """
+    """Words that match as they are, or by one of the meanings, or by one of the alternative terms."""
 
     words: tuple[Word, ...]
     meanings: tuple[Meaning, ...] = ()
-    otherwise: tuple[Meaning, ...] = ()
-    narrows: bool = False
-    by_name: bool = False
-    is_filler: bool = False
-    is_negation: bool = False
-    is_attached: bool = False
-    on_item: bool = False
-    in_set: bool = False
-    count: int = 0
-    carries: bool = False
+    otherwise: tuple[Meaning, ...] = ()  # what it means where its meanings find nothing
     alternatives: tuple["Term", ...] = ()
+
+    # How it matches.
+    narrows: bool = False  # by the meanings alone
+    by_name: bool = False  # by the meanings' values as words too
+    in_set: bool = False  # its words may be of the item's set
+    is_attached: bool = False  # what such a thing is on, too
+    on_item: bool = False  # what is on the item
+
+    # What it says of an item, or of the words beside it.
+    is_filler: bool = False  # nothing of an item
+    is_negation: bool = False  # others are not wanted
+    count: int = 0  # how many; 0: it does not say
+    carries: bool = False  # what follows is on the item
 
     @property
     def typed(self) -> str:

@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from mappings.fields import DETAILS
 from mappings.platforms import PlatformFileError, read_platforms
-from mappings.vocabulary.entries import Meaning, Term
+from mappings.vocabulary.entries import Meaning
+from mappings.vocabulary.schema import VocabularyTerm
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
 from tests.support.platforms import shared_platforms
@@ -26,7 +27,7 @@ def test_values_that_share_a_spelling_are_one_meaning_and_other_meanings_stand_b
     vocabulary = Vocabulary(
         fields={"weapon": {"M4A1-S": ("m4",), "M4A4": ("m4",)}, "type": {"Case": ("m4",)}},
         words={"four": ("m4",)},
-        term=(Term(spellings=("m 4",), filters={"type": ("Key",)}, words="key"),),
+        term=(VocabularyTerm(spellings=("m 4",), filters={"type": ("Key",)}, words="key"),),
     )
     entry = vocabulary.entries["m4"]
     assert entry.meanings == (
@@ -90,7 +91,7 @@ def test_what_is_not_wanted_may_be_written_together_with_what_says_so() -> None:
 def test_second_meanings_are_by_the_letters_of_their_spellings() -> None:
     vocabulary = Vocabulary(otherwise={"weapon": {"M4A4": ("m4 a1",)}})
     assert vocabulary.second_meanings["m4a1"] == (Meaning((("weapon", ("M4A4",)),)),)
-    case = Term(spellings=("ca se",), words="case", otherwise={"type": ("Container",)})
+    case = VocabularyTerm(spellings=("ca se",), words="case", otherwise={"type": ("Container",)})
     assert Vocabulary(term=(case,)).second_meanings == {"case": (Meaning((("type", ("Container",)),)),)}
 
 
@@ -102,7 +103,9 @@ def test_a_payment_is_nothing_else() -> None:
 
 def test_added_terms_extend_the_vocabulary_and_replace_no_meaning() -> None:
     platform = next(iter(shared_platforms()))
-    platform.use_vocabulary(platform.vocabulary_with([Term(spellings=("dlore", "zweihorn"), words="the other")]))
+    platform.use_vocabulary(
+        platform.vocabulary_with([VocabularyTerm(spellings=("dlore", "zweihorn"), words="the other")])
+    )
     assert platform.merged_vocabulary.entries["zweihorn"].meanings == (Meaning(words="the other"),)
     before, added = platform.merged_vocabulary.entries["dlore"].meanings
     assert before == CS2.merged_vocabulary.entries["dlore"].meanings[0]

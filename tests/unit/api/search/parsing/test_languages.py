@@ -9,8 +9,7 @@ import pytest
 from api.search.parsing.letters import other_letters
 from api.search.parsing.parse import PlatformParse, parse_query
 from mappings.vocabulary.entries import Role
-from mappings.vocabulary.merging import merged
-from mappings.vocabulary.vocabulary import Vocabulary
+from mappings.vocabulary.vocabulary import Vocabulary, merged
 from tests.support.platforms import shared_platforms
 
 CS2 = next(iter(shared_platforms()))
