@@ -18,9 +18,9 @@ from api.search.parsing.relaxations import (
     correctable_words,
     corrections,
     misspelt,
-    offer_of,
     relaxations,
     single_word,
+    trade_offer_of,
     translated,
 )
 from api.search.parsing.words import Word
@@ -34,7 +34,7 @@ MAX_CORRECTED_WORDS = 12
 
 async def relax(context: SearchContext) -> SearchContext:
     """The same search with the relaxation that finds something; the same context if none does."""
-    offer = offer_of(context.query.parsed)
+    offer = trade_offer_of(context.query.parsed)
     relaxed = None if offer is None else await _relaxed(context, offer)
     relaxed = relaxed or await _relaxed(context)  # it was no trade post
     return context if relaxed is None else context.parsed_as(relaxed)
@@ -49,24 +49,24 @@ async def _relaxed(context: SearchContext, offer: ParsedQuery | None = None) -> 
     if not any(parse.terms for candidate in relaxed for parse in candidate.parses):
         return None
     match = await _matching(context, [*relaxed, *(single_word(strict, word) for word in words)])
-    in_offer = {word.typed for word, has_items in zip(words, match[len(relaxed) :], strict=True) if has_items}
+    matching_words = {word.typed for word, has_items in zip(words, match[len(relaxed) :], strict=True) if has_items}
     if (parsed := _first_match(relaxed, match)) is not None:
         return parsed
-    unknown = [word for word in words if word.typed not in in_offer]
+    unknown = [word for word in words if word.typed not in matching_words]
     respelt = [each for base in bases for each in misspelt(base)]
-    similar_words = [each for base in bases for each in corrections(base, in_offer)] if words else []
+    similar_words = [each for base in bases for each in corrections(base, matching_words)] if words else []
     corrected = [*similar_words, *respelt] if strict.text.isascii() else [*respelt, *similar_words]
-    finished = [replace(word, prefixes=()) for word in words if word.typed in in_offer and word.prefixes]
+    finished = [replace(word, prefixes=()) for word in words if word.typed in matching_words and word.prefixes]
     singles = [*(replace(word, fuzzy=True) for word in unknown), *finished]
     match = await _matching(context, [*corrected, *(single_word(strict, word) for word in singles)])
     if (parsed := _first_match(corrected, match)) is not None:
         return parsed
     matched = {word for word, has_items in zip(singles, match[len(corrected) :], strict=True) if has_items}
     similar = {word.typed for word in matched if word.fuzzy}
-    in_offer -= {word.typed for word in finished if word not in matched}  # other words only begin so
-    partial = [each for base in bases for each in partials(base, in_offer, similar)] if words else []
-    nowhere = {word.typed for word in unknown}
-    partial += [each for base in bases for each in names_alone(base, nowhere)]
+    matching_words -= {word.typed for word in finished if word not in matched}  # other words only begin so
+    partial = [each for base in bases for each in partials(base, matching_words, similar)] if words else []
+    absent = {word.typed for word in unknown}
+    partial += [each for base in bases for each in names_alone(base, absent)]
     partial.sort(key=lambda parsed: sum(len(parse.ignored) for parse in parsed.parses))
     return _first_match(partial, await _matching(context, partial))
 

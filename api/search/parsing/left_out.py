@@ -14,20 +14,21 @@ MIN_SENTENCE = 3  # words that say nothing of an item: beside so many, a word th
 _THINGS = frozenset(("weapon", "type"))
 
 
-def partials(strict: ParsedQuery, in_offer: Collection[str], similar: Collection[str]) -> list[ParsedQuery]:
+def partials(strict: ParsedQuery, matching_words: Collection[str], similar: Collection[str]) -> list[ParsedQuery]:
     """The relaxations that leave out words that nothing has, and one more of those that are only similar to one.
 
-    `in_offer` are words that an offered item has, `similar` words that are similar to one.
+    `matching_words` are words that an offered item has, `similar` words that are similar to one.
     """
     base = without_fillers(strict) or strict
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
-    in_offer = {*in_offer, *counted}
-    mere = {term.typed for parse in base.parses for term in parse.terms if is_word(term)}
-    nowhere, doubted = mere.difference(in_offer, similar), sorted(mere.intersection(similar).difference(in_offer))
-    outs = [nowhere, *(nowhere | {each} for each in doubted if 1 < len(doubted) <= MAX_LEFT_OUT)]
-    typos = with_similar_words(base, in_offer, Relaxation.PARTIAL)
-    ways = [*((typos, out) for out in outs), (base, nowhere.union(doubted))]
-    return _with_other_meanings([_without(parsed, out) for parsed, out in ways if parsed is not None])
+    matching_words = {*matching_words, *counted}
+    mere_words = {term.typed for parse in base.parses for term in parse.terms if is_word(term)}
+    absent = mere_words.difference(matching_words, similar)
+    uncertain = sorted(mere_words.intersection(similar).difference(matching_words))
+    removals = [absent, *(absent | {each} for each in uncertain if 1 < len(uncertain) <= MAX_LEFT_OUT)]
+    typos = with_similar_words(base, matching_words, Relaxation.PARTIAL)
+    ways = [*((typos, removal) for removal in removals), (base, absent.union(uncertain))]
+    return _with_other_meanings([_without(parsed, removal) for parsed, removal in ways if parsed is not None])
 
 
 def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQuery]:
@@ -43,23 +44,23 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     }
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     name_words |= counted
-    mere = {term.typed for parse in base.parses for term in parse.terms if is_word(term)} - name_words
-    doubted = sorted(mere.difference(unknown))
-    counts = (1, 2) if len(doubted) <= MAX_LEFT_OUT else ()
-    some = [set(out) for count in counts for out in combinations(doubted, count)]
-    choices = [mere.difference(doubted) | out for out in some if len(out) < len(doubted)]
+    mere_words = {term.typed for parse in base.parses for term in parse.terms if is_word(term)} - name_words
+    uncertain = sorted(mere_words.difference(unknown))
+    counts = (1, 2) if len(uncertain) <= MAX_LEFT_OUT else ()
+    some = [set(few) for count in counts for few in combinations(uncertain, count)]
+    removals = [mere_words.difference(uncertain) | few for few in some if len(few) < len(uncertain)]
     terms = [term for parse in base.parses for term in parse.terms]
     doubtful = list(dict.fromkeys(term.typed for term in terms if _is_doubtful(term)))
     named = {term.typed for term in terms if term.typed in name_words or (term.meanings and not term.fields)}
-    choices.append(mere)
+    removals.append(mere_words)
     if any(term.fields & _THINGS for term in terms):
-        choices += [mere | {each} for each in doubtful if named - {each}][:MAX_LEFT_OUT]
+        removals += [mere_words | {each} for each in doubtful if named - {each}][:MAX_LEFT_OUT]
         if sum(term.is_filler for parse in strict.parses for term in parse.terms) >= MIN_SENTENCE:
             of_long_names = [
                 words_of_names(parse, parse.platform.merged_vocabulary.phrases, 2) for parse in base.parses
             ]
-            choices.append((mere | name_words | set(doubtful)).difference(counted, *of_long_names))
-    return _with_other_meanings([_without(base, out, with_doubtful=True) for out in choices])
+            removals.append((mere_words | name_words | set(doubtful)).difference(counted, *of_long_names))
+    return _with_other_meanings([_without(base, removal, with_doubtful=True) for removal in removals])
 
 
 def _with_other_meanings(candidates: Sequence[ParsedQuery | None]) -> list[ParsedQuery]:

@@ -45,7 +45,7 @@ def relaxations(strict: ParsedQuery, offer: ParsedQuery | None = None) -> list[P
     return [*_as_typed(strict), *_as_typed(offer), *_loose(offer)]
 
 
-def offer_of(strict: ParsedQuery) -> ParsedQuery | None:
+def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
     """The offer of a trade post without the price that is asked; None if the text is none, or nothing but its offer."""
     if len(strict.parses) != 1:
         return None
@@ -91,19 +91,19 @@ def _loose(strict: ParsedQuery) -> list[ParsedQuery]:
     return relaxed + _and_other_meanings(words_as_prefixes(without or strict))
 
 
-def corrections(strict: ParsedQuery, in_offer: Collection[str]) -> list[ParsedQuery]:
-    """The relaxations that correct typos in their order; `in_offer` are words that an offered item has.
+def corrections(strict: ParsedQuery, matching_words: Collection[str]) -> list[ParsedQuery]:
+    """The relaxations that correct typos in their order; `matching_words` are words that an offered item has.
 
     Fillers that an offered item has may be of the name (`the emperor`), and are left out where that finds nothing.
     """
-    bases = dict.fromkeys(without_fillers(strict, each) or strict for each in (in_offer, ()))
-    return [each for base in bases for each in _corrections(base, in_offer)]
+    bases = dict.fromkeys(without_fillers(strict, each) or strict for each in (matching_words, ()))
+    return [each for base in bases for each in _corrections(base, matching_words)]
 
 
-def _corrections(base: ParsedQuery, in_offer: Collection[str]) -> list[ParsedQuery]:
-    some = with_similar_words(base, in_offer, Relaxation.TYPOS)
+def _corrections(base: ParsedQuery, matching_words: Collection[str]) -> list[ParsedQuery]:
+    some = with_similar_words(base, matching_words, Relaxation.TYPOS)
     every = with_similar_words(base, (), Relaxation.ALL_TYPOS)
-    other_first = with_other_first_letters(base, in_offer)
+    other_first = with_other_first_letters(base, matching_words)
     return [*_and_other_meanings(some), *_and_other_meanings(every), *([] if other_first is None else [other_first])]
 
 
@@ -197,13 +197,13 @@ def words_as_prefixes(parsed: ParsedQuery) -> ParsedQuery | None:
     return None if _all_terms(relaxed) == _all_terms(parsed) else relaxed
 
 
-def with_other_first_letters(parsed: ParsedQuery, in_offer: Collection[str]) -> ParsedQuery | None:
+def with_other_first_letters(parsed: ParsedQuery, matching_words: Collection[str]) -> ParsedQuery | None:
     """Words that are not known match similar ones that begin with another letter, too; None if there is none."""
 
     def widened(term: Term) -> Term:
         words = tuple(
             replace(word, fuzzy=True, fuzzy_first=True)
-            if _needs_correction(term, word, in_offer) and len(word.typed) >= MIN_FIRST_LETTER
+            if _needs_correction(term, word, matching_words) and len(word.typed) >= MIN_FIRST_LETTER
             else word
             for word in term.words
         )
@@ -284,11 +284,11 @@ def meanings_as_names(strict: ParsedQuery, relaxation: Relaxation = Relaxation.N
     return _with_terms(strict, widened, relaxation)
 
 
-def without_fillers(strict: ParsedQuery, in_offer: Collection[str] = ()) -> ParsedQuery | None:
-    """Without the fillers that are not `in_offer`; None if that changes nothing."""
+def without_fillers(strict: ParsedQuery, matching_words: Collection[str] = ()) -> ParsedQuery | None:
+    """Without the fillers that are not `matching_words`; None if that changes nothing."""
 
     def stripped(parse: PlatformParse) -> PlatformParse:
-        terms = tuple(term for term in parse.terms if not term.is_filler or term.typed in in_offer)
+        terms = tuple(term for term in parse.terms if not term.is_filler or term.typed in matching_words)
         return replace(parse, terms=terms) if terms or parse.quantities else parse
 
     parses = tuple(stripped(parse) for parse in strict.parses)
@@ -303,12 +303,15 @@ def numbers_as_seeds(strict: ParsedQuery) -> ParsedQuery | None:
     return replace(without_fillers(seeds) or seeds, relaxation=Relaxation.SEEDS)
 
 
-def with_similar_words(strict: ParsedQuery, in_offer: Collection[str], relaxation: Relaxation) -> ParsedQuery | None:
+def with_similar_words(
+    strict: ParsedQuery, matching_words: Collection[str], relaxation: Relaxation
+) -> ParsedQuery | None:
     """Words that are not known match similar ones, and every word may be a prefix; None if no word is correctable."""
 
     def widened(term: Term) -> Term:
         words = tuple(
-            replace(word, fuzzy=_needs_correction(term, word, in_offer), prefixes=word.endings) for word in term.words
+            replace(word, fuzzy=_needs_correction(term, word, matching_words), prefixes=word.endings)
+            for word in term.words
         )
         return replace(term, words=words, by_name=not term.narrows and bool(term.fields))
 
@@ -328,8 +331,8 @@ def single_word(strict: ParsedQuery, word: Word) -> ParsedQuery:
     return ParsedQuery(word.typed, tuple(PlatformParse(each.platform, (term,)) for each in strict.parses))
 
 
-def _needs_correction(term: Term, word: Word, in_offer: Collection[str]) -> bool:
-    return not (term.meanings or term.is_negation) and word.is_correctable and word.typed not in in_offer
+def _needs_correction(term: Term, word: Word, matching_words: Collection[str]) -> bool:
+    return not (term.meanings or term.is_negation) and word.is_correctable and word.typed not in matching_words
 
 
 def _all_terms(parsed: ParsedQuery) -> list[Term]:

@@ -6,7 +6,7 @@ import pytest
 
 from api.search.parsing.interpretation import interpretation
 from api.search.parsing.parse import ParsedQuery, parse_query
-from api.search.parsing.relaxations import offer_of
+from api.search.parsing.relaxations import trade_offer_of
 from tests.support.platforms import shared_platforms
 
 CS2 = next(iter(shared_platforms()))
@@ -100,7 +100,7 @@ def test_a_pattern_is_reported_as_the_seed_or_template_that_is_searched_and_as_n
 
 def test_the_price_that_a_trade_post_asks_is_left_out_and_said() -> None:
     first = strict("WTS ak redline 0.15 14.50")
-    offer = offer_of(first)
+    offer = trade_offer_of(first)
     assert offer is not None
     assert explained(first, offer)["relaxed"] == [{"typed": "14.50", "to": "left out: the price that is asked"}]
     assert explained(first, offer)["filters"]["float"]["min"] == 0.15

@@ -3,7 +3,7 @@
 import pytest
 
 from api.search.parsing.parse import parse_query, with_quantities
-from api.search.parsing.relaxations import offer_of, relaxations
+from api.search.parsing.relaxations import relaxations, trade_offer_of
 from api.search.parsing.trade_posts import offer_in
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
@@ -121,7 +121,7 @@ def test_a_vocabulary_without_words_of_trade_knows_no_posts() -> None:
 
 def test_the_offer_is_read_once_the_text_as_it_stands_finds_nothing() -> None:
     strict = parse_query("售 AK-47 紅線 久經 5000", [CS2])
-    post = offer_of(strict)
+    post = trade_offer_of(strict)
     assert post is not None
     (parse,) = post.parses
     assert [quantity.typed for quantity in parse.other_amounts] == ["5000 ¤ASK"]
@@ -130,12 +130,12 @@ def test_the_offer_is_read_once_the_text_as_it_stands_finds_nothing() -> None:
     assert read.index(strict) < read.index(post)
     later = [term.typed for each in read[read.index(post) :] for term in each.parses[0].terms]
     assert "5000" not in later
-    assert offer_of(parse_query(strict.text, [CS2, CS2])) is None
-    assert offer_of(parse_query("ak redline", [CS2])) is None
-    assert offer_of(parse_query("wts ak redline", [CS2])) is None
-    assert offer_of(parse_query("ak redline, awp asiimov", [CS2])) is not None
-    assert offer_of(parse_query("cases: fracture, prisma 2, revolution", [CS2])) is not None
-    assert offer_of(parse_query("cases: fracture, prisma 2", [CS2])) is None
+    assert trade_offer_of(parse_query(strict.text, [CS2, CS2])) is None
+    assert trade_offer_of(parse_query("ak redline", [CS2])) is None
+    assert trade_offer_of(parse_query("wts ak redline", [CS2])) is None
+    assert trade_offer_of(parse_query("ak redline, awp asiimov", [CS2])) is not None
+    assert trade_offer_of(parse_query("cases: fracture, prisma 2, revolution", [CS2])) is not None
+    assert trade_offer_of(parse_query("cases: fracture, prisma 2", [CS2])) is None
 
 
 @pytest.mark.parametrize(
