@@ -17,7 +17,7 @@ from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.known_platforms import known_platform, platform_or_only
 from api.rate_limits.limits import RateLimits
 from api.search.context import forced_clauses
-from api.search.costs import SUGGESTIONS
+from api.search.costs import SUGGESTIONS_COST
 from api.search.forced_filters import forced_filters
 from api.search.query.clauses import hidden_from_all
 from api.search.response_cache import Computation
@@ -112,7 +112,7 @@ async def get_suggestions(
     with service_of(request, RateLimits).search_slot(request.scope, token) as charge:
 
         async def compute() -> bytes:
-            await charge(SUGGESTIONS)
+            await charge(SUGGESTIONS_COST)
             return await suggest(services.engine, platforms, q, limit, forced)
 
         request_key = ("suggest", token.filters, key)

@@ -18,7 +18,7 @@ from api.http.openapi import TOKEN_ERRORS, answers
 from api.known_platforms import platform_or_only
 from api.rate_limits.limits import RateLimits
 from api.search.context import search_context
-from api.search.costs import PRICES
+from api.search.costs import PRICES_COST
 from api.search.forced_filters import forced_filters
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.prices.price_list import price_list_rows
@@ -94,7 +94,7 @@ async def get_prices(
     prices = await services.price_lists.current(key, listed)
     if prices is None:
         with service_of(request, RateLimits).search_slot(request.scope, token) as charge:
-            await charge(PRICES)
+            await charge(PRICES_COST)
             prices = await services.price_lists.make(key, listed, lambda: _rows(services, token, listed))
     headers = request.headers
     representation = representation_of(headers.get("accept", ""), headers.get("accept-encoding", ""))

@@ -9,7 +9,10 @@ from mappings.platforms import Platform
 from mappings.vocabulary.rules import TextRules
 
 PIN_SCORE = 10_000
-"""More than a text gives; names of a pin differ by as much. The sum stays exact in the engine's 32-bit numbers."""
+"""Higher than the score of any text; each pinned name scores this much more than the next.
+
+The sum stays exact in the engine's 32-bit numbers.
+"""
 
 
 def constant_score(clause: Clause, score: int) -> Clause:

@@ -83,11 +83,14 @@ async def test_a_response_tells_what_is_left(limited: Limited) -> None:
     ("body", "extra"),
     [
         ({"limit": 7}, 0),
-        ({"limit": 7, "facets": ["weapon"]}, costs.FACETS),
-        ({"limit": 7, "groupBy": "name"}, costs.GROUPS),
-        ({"limit": 7, "groupBy": "name", "sort": "name_desc"}, costs.SORTED_GROUPS),
-        ({"limit": 7, "groupBy": "name", "sort": "newest", "facets": ["type"]}, costs.SORTED_GROUPS + costs.FACETS),
-        ({"limit": 7, "query": "nothing has this"}, 3 * costs.RELAXED_WORD),
+        ({"limit": 7, "facets": ["weapon"]}, costs.FACETS_COST),
+        ({"limit": 7, "groupBy": "name"}, costs.GROUPS_COST),
+        ({"limit": 7, "groupBy": "name", "sort": "name_desc"}, costs.SORTED_GROUPS_COST),
+        (
+            {"limit": 7, "groupBy": "name", "sort": "newest", "facets": ["type"]},
+            costs.SORTED_GROUPS_COST + costs.FACETS_COST,
+        ),
+        ({"limit": 7, "query": "nothing has this"}, 3 * costs.RELAXED_WORD_COST),
     ],
 )
 async def test_a_search_costs_by_its_work_and_a_cached_response_1(
@@ -101,19 +104,19 @@ async def test_a_search_costs_by_its_work_and_a_cached_response_1(
 async def test_suggestions_and_pages_of_a_relaxed_text_cost_more(limited: Limited) -> None:
     async with limited(rate_limit="100/day") as app:
         answer = await app.client.get("/v1/gear/suggest", params={"q": "red"})
-        assert remaining(answer) == 99 - costs.SUGGESTIONS
+        assert remaining(answer) == 99 - costs.SUGGESTIONS_COST
         body = {"query": "redlien", "limit": 1, "cursor": "*"}
         first = await app.search(body)
-        assert remaining(first) == 98 - costs.SUGGESTIONS - costs.RELAXED_WORD
+        assert remaining(first) == 98 - costs.SUGGESTIONS_COST - costs.RELAXED_WORD_COST
         second = await app.search({**body, "cursor": first.json()["nextCursor"]})
-        assert remaining(second) == 97 - costs.SUGGESTIONS - 2 * costs.RELAXED_WORD
+        assert remaining(second) == 97 - costs.SUGGESTIONS_COST - 2 * costs.RELAXED_WORD_COST
 
 
 async def test_a_cost_that_is_not_left_is_a_429_and_one_above_the_limit_takes_all(limited: Limited) -> None:
     grouped = {"groupBy": "name", "sort": "name_desc"}
-    async with limited(rate_limit=f"{costs.SORTED_GROUPS}/day") as app:
+    async with limited(rate_limit=f"{costs.SORTED_GROUPS_COST}/day") as app:
         error = error_of(await app.search(grouped), "rate_limited")
-        assert f"costs {costs.SORTED_GROUPS}" in error["message"]
+        assert f"costs {costs.SORTED_GROUPS_COST}" in error["message"]
         assert (await app.search({})).status_code == 200
     async with limited(rate_limit="2/day") as app:
         error_of(await app.search(grouped), "rate_limited")

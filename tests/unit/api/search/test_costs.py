@@ -2,7 +2,14 @@
 
 import pytest
 
-from api.search.costs import FACETS, GROUPS, RELAXED_WORD, SORTED_GROUPS, extra_cost, relaxation_cost
+from api.search.costs import (
+    FACETS_COST,
+    GROUPS_COST,
+    RELAXED_WORD_COST,
+    SORTED_GROUPS_COST,
+    extra_cost,
+    relaxation_cost,
+)
 from tests.support.search.query_cases import query_of
 
 
@@ -10,11 +17,11 @@ from tests.support.search.query_cases import query_of
     ("body", "cost"),
     [
         ("{}", 0),
-        ('{"facets": ["type", "price"]}', FACETS),
-        ('{"groupBy": "name", "sort": "price_asc"}', GROUPS),
-        ('{"groupBy": "name", "sort": "newest"}', SORTED_GROUPS),
-        ('{"groupBy": "name", "sort": "price_asc", "cursor": "*"}', SORTED_GROUPS),
-        ('{"groupBy": "name", "sort": "newest", "facets": ["type"]}', FACETS + SORTED_GROUPS),
+        ('{"facets": ["type", "price"]}', FACETS_COST),
+        ('{"groupBy": "name", "sort": "price_asc"}', GROUPS_COST),
+        ('{"groupBy": "name", "sort": "newest"}', SORTED_GROUPS_COST),
+        ('{"groupBy": "name", "sort": "price_asc", "cursor": "*"}', SORTED_GROUPS_COST),
+        ('{"groupBy": "name", "sort": "newest", "facets": ["type"]}', FACETS_COST + SORTED_GROUPS_COST),
     ],
 )
 def test_facets_and_groups_come_on_top_of_a_page(body: str, cost: int) -> None:
@@ -23,4 +30,4 @@ def test_facets_and_groups_come_on_top_of_a_page(body: str, cost: int) -> None:
 
 def test_each_word_that_is_relaxed_costs_the_same() -> None:
     assert relaxation_cost(query_of("{}")) == 0
-    assert relaxation_cost(query_of('{"query": "ak redline ft"}')) == 3 * RELAXED_WORD
+    assert relaxation_cost(query_of('{"query": "ak redline ft"}')) == 3 * RELAXED_WORD_COST
