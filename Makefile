@@ -93,7 +93,7 @@ bench: environment ## searches of this service and its peers side by side; SIZE=
 	@$(BIN)/python -m bench search --items $(SIZE) --seconds 2 $(BENCH)
 
 .PHONY: coverage
-coverage: environment ## fails where a branch of a pure module has no unit test
+coverage: environment ## fails where a branch of a framework-free module has no unit test
 	@mkdir -p var
 	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term-missing -n 2 $(UNIT_TESTS)
 

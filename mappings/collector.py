@@ -1,4 +1,4 @@
-"""The collector of cyclic garbage, paused where many objects are made that all stay. Pure."""
+"""The collector of cyclic garbage, paused where many objects are made that all stay. Framework-free."""
 
 import gc
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Looks through no objects meanwhile: making a hundred thousand of them takes half of the time."""
     gc.disable()
     try:

@@ -10,7 +10,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from mappings.collector import collector_paused
+from mappings.collector import gc_paused
 from mappings.money import to_minor
 from mappings.vocabulary.rules import Rules
 from mappings.vocabulary.schema import VocabularyTerm
@@ -189,7 +189,7 @@ class Platform(_Part):
             exteriors[band.name] = (*band.codes, *exteriors.get(band.name, ()))
         own_fields = {name: getattr(self.own_vocabulary, name) for name in Vocabulary.model_fields}
         own = Vocabulary(**{**own_fields, "fields": {**fields, "exterior": exteriors}})
-        with collector_paused():
+        with gc_paused():
             return merged([own, *(_read(file, Vocabulary) for file in self._language_files)])
 
 

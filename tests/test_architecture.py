@@ -22,6 +22,7 @@ from tests.support.source_code import (
     ROOT,
     SUPPRESSION,
     TEST_FILES,
+    framework_free_modules,
     functions,
     imported,
     module_of,
@@ -175,12 +176,23 @@ def test_an_app_has_one_object_of_each_type_that_routes_name() -> None:
     assert len(set(types)) == len(types)
 
 
-def test_what_is_called_pure_is_pure() -> None:
+def test_what_is_called_pure_or_framework_free_reaches_no_framework() -> None:
     """By every chain of imports, so that it is tested without a server; `make coverage` checks that it is."""
-    pure = pure_modules()
-    assert len(pure) > 30
-    ways = {module: way_to(module, WEB_AND_DATABASES) for module in pure}
-    none((" → ".join(way) for way in ways.values() if way), "a pure module reaches a framework, a client or a driver")
+    free = framework_free_modules()
+    assert len(free) > 30
+    ways = {module: way_to(module, WEB_AND_DATABASES) for module in free}
+    none((" → ".join(way) for way in ways.values() if way), "it reaches a framework, a client or a driver")
+
+
+def test_what_is_called_pure_waits_for_nothing() -> None:
+    """A protocol of what others wait for may be in it."""
+    waiting = {
+        module
+        for module in pure_modules()
+        for node in nodes_of(MODULES[module])
+        if isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith)
+    }
+    none(waiting, "it awaits an answer, so it is no function of its arguments: call it framework-free")
 
 
 def test_names_are_the_fields_words() -> None:

@@ -1,4 +1,4 @@
-"""The search context: what every step of one search works with. Pure."""
+"""The search context: what every step of one search works with. Framework-free."""
 
 import asyncio
 from collections.abc import Sequence

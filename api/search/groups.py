@@ -1,4 +1,4 @@
-"""Groups hits by name: one hit a name, its cheapest item, with what all its offers span. Pure.
+"""Groups hits by name: one hit a name, its cheapest item, with what all its offers span. Framework-free.
 
 Items of one name have the same number, `group`. The engine collapses hits by it and orders groups by their cheapest
 item, the head. That is the requested order for `price_asc` alone; for any other sort all heads are fetched with the

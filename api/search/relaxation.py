@@ -1,4 +1,4 @@
-"""Query relaxation: a looser parse of a text whose strict parse finds nothing. Pure.
+"""Query relaxation: a looser parse of a text whose strict parse finds nothing. Framework-free.
 
 A text is parsed strictly first. Only if no offered item of the searched platforms has its terms, whatever else the body
 filters, is it relaxed. The first relaxation that finds something is used (`api.search.parsing.relaxations` has them in

@@ -1,4 +1,7 @@
-"""Suggestions while typing: values of each kind that have the typed words, counted over the items on offer. Pure."""
+"""Suggestions while typing: values of each kind that have the typed words, counted over the items on offer.
+
+Framework-free.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import model_validator
 
-from mappings.collector import collector_paused
+from mappings.collector import gc_paused
 from mappings.vocabulary.amounts import AmountWords
 from mappings.vocabulary.entries import Entry, Meaning, Role, Use, entries_of, uses_of, values_of
 from mappings.vocabulary.exclusions import JoinedExclusions
@@ -40,7 +40,7 @@ class Vocabulary(VocabularyFile):
 
     def make_tables(self) -> None:
         """Makes every table that reading a text needs, which else the first text does that needs it."""
-        with collector_paused():
+        with gc_paused():
             for name, attribute in vars(Vocabulary).items():
                 if isinstance(attribute, cached_property):
                     getattr(self, name)

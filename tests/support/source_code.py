@@ -14,8 +14,8 @@ PACKAGES: Final = ("api", "bench", "indexer", "mappings", "node", "store")
 FILES: Final = sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
 TEST_FILES: Final = sorted((ROOT / "tests").rglob("*.py"))
 SUPPRESSION: Final = re.compile(r"#\s*(ruff: *)?(noqa|type: *ignore|pragma: *no cover)(: *[A-Z]+\d+|\[[\w, -]+\])?")
-# Modules that are functions of their arguments, besides those whose docstring says so.
-PURE: Final = (
+# Modules that are framework-free, besides those whose docstring says so.
+FRAMEWORK_FREE: Final = (
     *("api.errors", "api.search.schemas.", "api.search.parsing.", "api.search.query.", "api.search.facets"),
     *("api.search.groups", "indexer.documents."),
 )
@@ -61,13 +61,21 @@ MODULES: Final = {module_of(file): file for file in FILES}
 
 
 def pure_modules() -> list[str]:
-    """The modules that are called pure: they reach no framework, client or driver, and every branch has a unit test."""
-    return [
-        module
-        for module, file in MODULES.items()
-        if f"{module}.".startswith(PURE)
-        or re.search(r"\bpure\b", ast.get_docstring(tree_of(file)) or "", re.IGNORECASE)
-    ]
+    """The modules whose docstring says that they are pure: functions of their arguments, which wait for nothing."""
+    return [module for module, file in MODULES.items() if _says(file, "pure")]
+
+
+def framework_free_modules() -> list[str]:
+    """The modules that reach no framework, client or driver, and of which every branch has a unit test; all pure ones
+    are among them.
+    """
+    free = {module for module, file in MODULES.items() if _says(file, "framework-free")}
+    free |= {module for module in MODULES if f"{module}.".startswith(FRAMEWORK_FREE)}
+    return sorted(free.union(pure_modules()))
+
+
+def _says(file: Path, word: str) -> bool:
+    return re.search(rf"\b{word}\b", ast.get_docstring(tree_of(file)) or "", re.IGNORECASE) is not None
 
 
 def names_in(node: ast.AST) -> list[str]:

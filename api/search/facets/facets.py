@@ -1,4 +1,4 @@
-"""Counts the values of a search's hits by field. Pure. A new kind of facet goes here.
+"""Counts the values of a search's hits by field. Framework-free. A new kind of facet goes here.
 
 A field's own filter does not narrow its own counts. So the facets without a filter share one request with the search's
 query, and each of the others has a request without that filter; a broad price range has several instead, which are

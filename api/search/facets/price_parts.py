@@ -1,5 +1,5 @@
 """Splits a range of prices where histograms have their edges, and at finer steps between these, and remembers which
-filters match so many items under some price that counts by these parts pay. Pure but for what is remembered.
+filters match so many items under some price that counts by these parts pay. Framework-free.
 
 Buyers move the bounds of a price and leave the rest of a search as it is. What lies between two edges is the same for
 all these searches, so the engine has counted it before, and only what is left at both ends is counted anew. Amounts
