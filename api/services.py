@@ -83,7 +83,7 @@ async def open_services(
     settings: Settings,
     platforms: Platforms,
     metrics: Metrics,
-    exports: Budget,
+    cursor_budget: Budget,
     resources: AsyncExitStack,
 ) -> Services:
     """Builds the services; `resources` closes them in reverse order, so that tasks end before what they use."""
@@ -108,7 +108,7 @@ async def open_services(
         engine,
         platforms,
         Availability(engine, platforms, store),
-        exports,
+        cursor_budget,
         points_in_time,
         ResponseCache(revision, metrics.process.count_cache_lookup, settings.response_cache_mib * 1024**2),
         BroadFilters(),

@@ -12,7 +12,7 @@ from api.search.facets.facets import FacetCounting
 from api.search.forced_filters import forced_filters
 from api.search.groups import grouped_page
 from api.search.pagination.cursor import START
-from api.search.pagination.cursor_page import reading
+from api.search.pagination.cursor_page import open_cursor
 from api.search.parsing.interpretation import interpretation
 from api.search.price_desc import price_desc_page
 from api.search.relaxation import relax
@@ -58,8 +58,11 @@ async def search(
     if context.body.cursor is None:
         page = await _page(services, context, charge, outcome)
     else:
-        async with services.exports.slot(), reading(services.points_in_time, context, charge, forced) as reader:
-            page = await reader.read(await _page(services, reader.context, charge, outcome), services.availability)
+        async with (
+            services.cursor_budget.slot(),
+            open_cursor(services.points_in_time, context, charge, forced) as cursor,
+        ):
+            page = await cursor.complete(await _page(services, cursor.context, charge, outcome), services.availability)
     return _response(context, page)
 
 

@@ -24,7 +24,7 @@ class SearchServices:
     engine: Engine
     platforms: Platforms
     availability: Availability
-    exports: Budget
+    cursor_budget: Budget
     points_in_time: PointsInTime
     response_cache: ResponseCache
     broad_filters: BroadFilters

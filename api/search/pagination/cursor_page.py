@@ -1,4 +1,4 @@
-"""Reads a cursor: the context that its next page is searched with, and what follows that page.
+"""Opens a cursor: the context that its next page is searched with, and what follows that page.
 
 Nothing that happens to the index moves a point in time: each of its hits comes once, the total is the same on every
 page, and the text keeps the relaxation that finds something in it. Items bound since then are left out of their page.
@@ -25,9 +25,9 @@ from api.search.relaxation import relax
 
 
 @asynccontextmanager
-async def reading(
+async def open_cursor(
     points_in_time: PointsInTime, context: SearchContext, charge: Charge, forced: str | None
-) -> AsyncIterator["CursorReader"]:
+) -> AsyncIterator["OpenCursor"]:
     """Starts or continues the body's cursor; a started one that fails leaves no point in time open. Another token
     continues it only with the same `forced` filters.
 
@@ -52,7 +52,7 @@ async def reading(
                 started_at=0,
                 products=pit.products,
             )
-            yield CursorReader(points_in_time, pit, context.at(pit, Position()), cursor)
+            yield OpenCursor(points_in_time, pit, context.at(pit, Position()), cursor)
             undo.pop_all()
     except PitGoneError as error:
         # one that has just begun is gone because something is wrong, and beginning again would not help
@@ -61,20 +61,20 @@ async def reading(
 
 async def _continued(
     points_in_time: PointsInTime, context: SearchContext, charge: Charge, forced: str | None
-) -> "CursorReader":
-    cursor = await points_in_time.read(context.body.cursor or "")
+) -> "OpenCursor":
+    cursor = await points_in_time.decode(context.body.cursor or "")
     if cursor.fingerprint != fingerprint(context.body, forced):
         raise invalid("cursor", "was started with another body: only `limit` may differ, and `page` is left out")
     pit = points_in_time.resume(cursor)
     strict = context.at(pit, Position(cursor.count, cursor.total, cursor.after))
     if not cursor.relaxed:
-        return CursorReader(points_in_time, pit, strict, cursor)
+        return OpenCursor(points_in_time, pit, strict, cursor)
     await charge(relaxation_cost(context.query))
-    return CursorReader(points_in_time, pit, await relax(strict), cursor)
+    return OpenCursor(points_in_time, pit, await relax(strict), cursor)
 
 
 @dataclass(frozen=True)
-class CursorReader:
+class OpenCursor:
     """A cursor, its point in time, and the context that its next page is searched with."""
 
     points_in_time: PointsInTime
@@ -82,7 +82,7 @@ class CursorReader:
     context: SearchContext
     cursor: Cursor
 
-    async def read(self, page: Page, availability: Availability) -> Page:
+    async def complete(self, page: Page, availability: Availability) -> Page:
         """The page without items that are bound by now, with the cursor behind it."""
         gear = await _without_bound(availability, page.hits) if page.hits else page.gear
         if page.has_next:

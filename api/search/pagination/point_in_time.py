@@ -50,7 +50,7 @@ class _Shared:
 
 
 class PointsInTime:
-    """Opens and closes points in time, issues cursors and reads them. Times are in seconds."""
+    """Opens and closes points in time, issues cursors and decodes them. Times are in seconds."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class PointsInTime:
         issued = structs.replace(cursor, issued_at=now, started_at=cursor.started_at or now)
         return encode(issued, await self._signing_key())
 
-    async def read(self, token: str) -> Cursor:
+    async def decode(self, token: str) -> Cursor:
         """The cursor of a token; raises ApiError `validation_failed`, `cursor_expired`, and StoreUnavailable."""
         cursor = decode(token, await self._signing_key())
         now = _now_milliseconds()

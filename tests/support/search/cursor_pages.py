@@ -58,4 +58,4 @@ def keep_for(app: FastAPI, seconds: float, **options: float) -> None:
 async def views_of(app: FastAPI, cursors: Iterable[str]) -> set[str]:
     """The engine's views behind these cursors."""
     services: SearchServices = app.state.services[SearchServices]
-    return {(await services.points_in_time.read(cursor)).pit for cursor in cursors}
+    return {(await services.points_in_time.decode(cursor)).pit for cursor in cursors}

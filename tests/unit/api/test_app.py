@@ -62,8 +62,8 @@ async def test_background_work_that_hangs_ends_all_at_the_same_time(
     settings, metrics = settings_for("http://127.0.0.1:1", "gear-test", tmp_path), Metrics(None)
     await migrated(settings.database_url)
     async with AsyncExitStack() as resources:
-        exports = Admission(settings.max_concurrency, metrics.requests).budgets["export"]
-        services = await open_services(settings, shared_platforms(), metrics, exports, resources)
+        cursor_budget = Admission(settings.max_concurrency, metrics.requests).budgets["export"]
+        services = await open_services(settings, shared_platforms(), metrics, cursor_budget, resources)
         monkeypatch.setattr(services.token_cache, "record_uses", hang)
         monkeypatch.setattr(services.search.unanswered, "flush", hang)
         monkeypatch.setattr(services.catalogue.audit, "record", hang)

@@ -316,7 +316,7 @@ async def test_cursors_issued_while_the_first_key_is_made_have_that_key(app: Run
         first = asyncio.create_task(worker.issue(cursor))
         await store.written.wait()
         issued = [await worker.issue(cursor), await first]
-        assert {(await worker.read(token)).pit for token in issued} == {"view"}
+        assert {(await worker.decode(token)).pit for token in issued} == {"view"}
     finally:
         await store.close()
 
