@@ -1,7 +1,10 @@
 """Clauses of the engine's query language. Pure."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
+
+from mappings.money import NO_PRICE, ceil_minor, floor_minor
 
 Clause = dict[str, Any]
 
@@ -9,3 +12,21 @@ Clause = dict[str, Any]
 def any_of(clauses: Sequence[Clause]) -> Clause:
     """At least one of the clauses; a single one as it is."""
     return clauses[0] if len(clauses) == 1 else {"bool": {"should": list(clauses), "minimum_should_match": 1}}
+
+
+def constant_score(clause: Clause, score: int) -> Clause:
+    """The clause with a fixed score."""
+    return {"constant_score": {"filter": clause, "boost": score}}
+
+
+def price_range(low: Decimal | None, high: Decimal | None, minor_digits: int) -> Clause:
+    """Prices between inclusive bounds; None: no bound. An item without a price never matches."""
+    # a bound beyond every price is one that no price meets; the engine takes no number of more than 64 bits
+    bounds = {} if low is None else {"gte": min(ceil_minor(low, minor_digits), NO_PRICE)}
+    bounds["lte"] = NO_PRICE - 1 if high is None else min(floor_minor(high, minor_digits), NO_PRICE - 1)
+    return {"range": {"price.ascending": bounds}}
+
+
+def aggregation_request(query: Clause, aggregations: Clause) -> Clause:
+    """The search body for aggregations of a query's hits, and nothing else."""
+    return {"size": 0, "track_total_hits": False, "query": query, "aggregations": aggregations}

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 import orjson
 
 from api.engine.answers import Answer, Gear, Json, hits_of
-from api.engine.clauses import Clause
+from api.engine.clauses import Clause, aggregation_request
 from api.errors import ApiError
 from api.search.context import Page, SearchContext
-from api.search.query.clauses import aggregation_request
 from api.search.query.request import NO_VALUE, SORTS_BY_NAME, SearchQuery, sort_clauses
 from mappings.money import from_minor
 

@@ -19,7 +19,7 @@ from api.rate_limits.limits import RateLimits
 from api.search.context import forced_clauses
 from api.search.costs import SUGGESTIONS_COST
 from api.search.forced_filters import forced_filters
-from api.search.query.clauses import hidden_from_all
+from api.search.query.operator_rules import hidden_from_all
 from api.search.response_cache import Computation
 from api.search.schemas.search import (
     DEFAULT_SUGGESTIONS,

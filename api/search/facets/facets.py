@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from api.engine.answers import Answer, Json, Source
-from api.engine.clauses import Clause
+from api.engine.clauses import Clause, aggregation_request
 from api.search.facets.histograms import (
     Places,
     buckets,
@@ -26,7 +26,6 @@ from api.search.facets.histograms import (
     whole_histogram,
 )
 from api.search.facets.price_parts import price_parts
-from api.search.query.clauses import aggregation_request
 from api.search.query.request import SearchQuery, values_clause
 from api.search.schemas.facets import MAX_VALUES
 from mappings.fields import FACETS, Filter, Kind

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from api.engine.answers import Answer, Json
-from api.engine.clauses import Clause, any_of
-from api.search.query.clauses import aggregation_request
+from api.engine.clauses import Clause, aggregation_request, any_of
 from mappings.fields import Filter, Kind
 from mappings.histograms import FLOAT_EDGES, NO_BUCKET, price_edges
 from mappings.money import NO_PRICE, from_minor

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from api.engine.answers import Answer, Json
-from api.engine.clauses import Clause
+from api.engine.clauses import Clause, aggregation_request
 from api.search.groups import MIN_GROUP, SPANS
-from api.search.query.clauses import aggregation_request
 from mappings.money import from_minor
 
 Part = tuple[int, int]  # the lowest and the highest group

@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from api.engine.clauses import Clause, any_of
+from api.engine.clauses import Clause, any_of, price_range
 from api.search.parsing.parse import ParsedQuery
 from api.search.query.attachments import attachment_clause
-from api.search.query.clauses import hidden_clauses, price_range
+from api.search.query.operator_rules import exclude_hidden
 from api.search.query.text import text_clauses
 from api.search.schemas.search import SearchBody
 from mappings.fields import FILTERS, OFFERED, SORTS, TIE_BREAKERS, Filter, Kind, Sort
@@ -77,7 +77,7 @@ class SearchQuery:
     @property
     def hidden_clauses(self) -> list[Clause]:
         """What every item must meet, so that no name is shown that operators have hidden."""
-        return hidden_clauses(self.parsed.rules)
+        return exclude_hidden(self.parsed.rules)
 
     @cached_property
     def offered(self) -> Clause:

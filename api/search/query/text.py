@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from api.engine.clauses import Clause, any_of
+from api.engine.clauses import Clause, any_of, constant_score, price_range
 from api.search.parsing.parse import ParsedQuery, PlatformParse
 from api.search.parsing.quantities import Quantity
 from api.search.parsing.words import Term, Word
-from api.search.query.clauses import constant_score, pin_scores, pinned_clause, price_range
+from api.search.query.operator_rules import pin_scores, pinned_clause
 from mappings.folding import fold, single_spaced
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.words import words_of

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from api.engine.clauses import price_range
 from api.search.parsing.parse import parse_query
-from api.search.query.clauses import price_range
 from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.fields import FILTERS, SORTS

@@ -4,7 +4,7 @@ import pytest
 
 from api.search.explain.conditions import conditions
 from api.search.parsing.parse import parse_query
-from api.search.query.clauses import hidden_from_all
+from api.search.query.operator_rules import hidden_from_all
 from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.vocabulary.rules import Hide, Pin, rules_of
