@@ -14,7 +14,7 @@ _GENERATION = re.compile(r"(?P<alias>.+)-(?P<stamp>\d{17})-(?P<fingerprint>[0-9a
 
 @dataclass(frozen=True, order=True)
 class Generation:
-    """A platform's two indices, named by that of the listings: when its load began, and its definition's fingerprint."""
+    """A platform's two indices, named by the listings': when its load began, and its definition's fingerprint."""
 
     created_at: datetime
     fingerprint: str

@@ -49,10 +49,10 @@ def comparison(
     newest_first = sorted(filter(is_search, files), key=lambda file: str(file.content["at"]), reverse=True)
     for file in newest_first:
         if file.items == items and file.content.get("workers", 1) == 1:
-            found = {name: row for name in PEERS if (row := file.find(workload, clients, name))}
-            if {OURS, PLAIN, peer} <= set(found):
-                rates = {name: row["rate"] for name, row in found.items()}
-                return Comparison(file, workload, rates, {name: row["p50"] / 1000 for name, row in found.items()})
+            by_peer = {name: row for name in PEERS if (row := file.find(workload, clients, name))}
+            if {OURS, PLAIN, peer} <= set(by_peer):
+                rates = {name: row["rate"] for name, row in by_peer.items()}
+                return Comparison(file, workload, rates, {name: row["p50"] / 1000 for name, row in by_peer.items()})
     message = f"no file has {items:,} listings, `{workload}` with {clients} clients and {peer} for the summary"
     raise PageError(message)
 
@@ -69,7 +69,7 @@ def sentences(files: Sequence[Measured]) -> str:
         f"**Waiting**: among {size(LARGE)} listings a new search takes {number(one_client.medians[OURS])} ms in the "
         f"median; the plain service takes {number(one_client.medians[PLAIN])} ms ({one_client.commit}).",
         f"**Cost of loading**: {loads[loading.OURS]:,.0f} listings a second with every check and their products "
-        f"({proof['products']:,} of {load_file.items:,} listings), "
+        f"({proof['products']:,} for {load_file.items:,} listings), "
         f"{loads[loading.OURS] / loads[loading.RAW]:.0%} of the rate of prepared listings without products; a plain "
         "index, which finds less, loads "
         f"{loads[loading.PLAIN] / loads[loading.OURS]:.1f} times as fast (commit {load_file.content['commit']}).",
