@@ -41,7 +41,7 @@ from mappings.platforms import Platforms
 from store.connection.engine import Store
 
 ORDER_CONNECTIONS = 8
-ORDER_CACHED_BYTES = 2 * 1024**2  # of parts: an order reads one item
+ORDER_CACHED_BYTES = 2 * 1024**2  # of shared documents: an order reads one item
 
 
 class Closable(Protocol):

@@ -57,7 +57,7 @@ class Settings(SearchSettings, StoreSettings):
         default=12, ge=0, le=65_536, description="response cache size per worker, in MiB; 0 disables it"
     )
     product_cache_mib: int = Field(
-        default=24, ge=0, le=65_536, description="parts of items that a worker remembers of products, in MiB; 0: none"
+        default=24, ge=0, le=65_536, description="product cache size per worker for searches, in MiB; 0 disables it"
     )
     rate_limit: str = Field(
         default="100/second", description="cost of requests per token, such as `100/second`; empty disables it"

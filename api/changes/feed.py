@@ -18,7 +18,7 @@ from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 
 CONNECTIONS: Final = 12
-CACHED_BYTES: Final = 8 * 1024**2  # of parts of items: what changes together is much alike
+CACHED_BYTES: Final = 8 * 1024**2  # of shared documents: what changes together is much alike
 ENGINE_SECONDS: Final = 30.0  # a page of ten thousand items takes longer than one of a search
 
 

@@ -33,8 +33,8 @@ Read = TypeVar("Read")
 
 _NO_DOCUMENT = "document_missing_exception"
 _CONFLICT = "version_conflict_engine_exception"
-READ_AHEAD = 200  # parts at once, which hold the event loop for two milliseconds
-_PARTS: Json = {
+READ_AHEAD = 200  # shared documents at once, which hold the event loop for two milliseconds
+_SHARED_DOCUMENTS: Json = {
     "query": {"bool": {"must_not": [{"exists": {"field": STICKERS}}]}},  # which are there to be looked up
     "sort": [{"_seq_no": "asc"}],
     "_source": False,
@@ -86,12 +86,12 @@ class Engine(Searches):
         }
 
     async def read_ahead(self, platforms: Sequence[Platform], *, at_once: int = READ_AHEAD) -> None:
-        """Reads parts of items, as many as are remembered, so that the first pages need not.
+        """Reads shared documents, as many as are cached, so that the first pages need not.
 
         A fault, or a platform that was never loaded, ends it for that platform. The first platforms may take all room.
         """
         for index in self._products_of(platforms):
-            page = {**_PARTS, "size": at_once}
+            page = {**_SHARED_DOCUMENTS, "size": at_once}
             with suppress(ApiError):
                 while self._items.has_room:
                     # it is asked once, so the engine need not remember it

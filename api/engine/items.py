@@ -10,13 +10,13 @@ from cachetools import LRUCache
 from api.engine.answers import Hit
 from api.engine.documents import ProductDocument
 from api.errors import ApiError
-from mappings.items.listing import Listing, item_of, shown_part
+from mappings.items.listing import Listing, display_json, item_of
 from mappings.names import products_of
 
 log = structlog.get_logger("gear.api")
 
 _ENTRY_BYTES: Final = 250  # what an entry takes besides: key, header and its place in two dictionaries
-_SOME_PARTS: Final = 128 * 1024  # bytes
+_SPARE_BYTES: Final = 128 * 1024
 MAX_KEYS: Final = 1_000
 """In one request."""
 
@@ -24,12 +24,12 @@ GetProducts = Callable[[list[dict[str, str]]], Awaitable[list[ProductDocument]]]
 
 
 class ItemAssembler:
-    """Puts the items of one worker's hits together. What a key names never changes, so no cached part is ever wrong."""
+    """Puts the items of one worker's hits together. What a key names never changes, so nothing cached is ever wrong."""
 
     def __init__(self, get: GetProducts, cached_bytes: int) -> None:
         """`get` reads documents of products by index and id; raises NotLoadedError, ApiError `search_unavailable`."""
         self._get = get
-        self._parts: LRUCache[str, bytes] = LRUCache(cached_bytes, getsizeof=lambda part: len(part) + _ENTRY_BYTES)
+        self._cache: LRUCache[str, bytes] = LRUCache(cached_bytes, getsizeof=lambda text: len(text) + _ENTRY_BYTES)
 
     async def complete(self, hits: Iterable[Hit]) -> None:
         """Adds its item to each hit that has a listing; raises NotLoadedError where its generation is gone, ApiError
@@ -43,55 +43,58 @@ class ItemAssembler:
     async def of_listings(self, listings: Sequence[tuple[str, Listing]]) -> list[bytes]:
         """The items of listings, each with the index that it is in; raises as `complete`."""
         try:
-            return [_item(index, listing, self._parts) for index, listing in listings]
-        except KeyError:  # a part is not remembered
-            parts = await self._all_parts(listings)
-            return [_item(index, listing, parts) for index, listing in listings]
+            return [_item(index, listing, self._cache) for index, listing in listings]
+        except KeyError:  # a shared document is not cached
+            shared = await self._all_shared(listings)
+            return [_item(index, listing, shared) for index, listing in listings]
 
-    async def _all_parts(self, listings: Sequence[tuple[str, Listing]]) -> dict[str, bytes]:
-        """The parts of all keys of the listings; apart from the cache, which may be too small for them."""
-        parts: dict[str, bytes] = {}
+    async def _all_shared(self, listings: Sequence[tuple[str, Listing]]) -> dict[str, bytes]:
+        """The display JSON of all shared documents of the listings; the cache may be too small for them."""
+        shared: dict[str, bytes] = {}
         unknown: dict[str, str] = {}
         for index, listing in listings:
             if not listing.product:
                 raise _lacks_product(index)
-            for key in listing.part_keys():
-                part = self._parts.get(key)
-                if part is None:
+            for key in listing.shared_keys():
+                display = self._cache.get(key)
+                if display is None:
                     unknown[key] = products_of(index)
                 else:
-                    parts[key] = part
+                    shared[key] = display
         keys = list(unknown.items())
         for first in range(0, len(keys), MAX_KEYS):
-            parts |= await self.read(keys[first : first + MAX_KEYS])
-        return parts
+            shared |= await self.read(keys[first : first + MAX_KEYS])
+        return shared
 
     @property
     def has_room(self) -> bool:
-        """Whether some hundred parts can be remembered without others being forgotten."""
-        return self._parts.currsize + _SOME_PARTS < self._parts.maxsize
+        """Whether some hundred shared documents can be cached without others being evicted."""
+        return self._cache.currsize + _SPARE_BYTES < self._cache.maxsize
 
     async def read(self, keys: Sequence[tuple[str, str]]) -> dict[str, bytes]:
-        """The parts with these keys, each in the index beside it, which are then remembered; raises as `complete`."""
+        """Reads and caches the shared documents with these keys, each in the index beside it; raises as `complete`.
+
+        Returns their display JSON.
+        """
         targets = [{"_index": index, "_id": key} for key, index in keys]
-        parts: dict[str, bytes] = {}
+        shared: dict[str, bytes] = {}
         for document in await self._get(targets):
             if not document.exists:
                 raise _lacks_product(document.index)
             try:
-                part = shown_part(document.source)
+                display = display_json(document.source)
             except KeyError as error:  # it is of another kind
                 raise _lacks_product(document.index) from error
-            parts[document.id] = part
-            with suppress(ValueError):  # it is larger than all that may be remembered
-                self._parts[document.id] = part
-        return parts
+            shared[document.id] = display
+            with suppress(ValueError):  # it is larger than the cache
+                self._cache[document.id] = display
+        return shared
 
 
-def _item(index: str, listing: Listing, parts: Mapping[str, bytes]) -> bytes:
+def _item(index: str, listing: Listing, shared: Mapping[str, bytes]) -> bytes:
     try:
-        return item_of(listing, parts)
-    except ValueError as error:  # a part is of another kind
+        return item_of(listing, shared)
+    except ValueError as error:  # a shared document is of another kind
         raise _lacks_product(index) from error
 
 

@@ -31,7 +31,7 @@ ProductsRevision = tuple[tuple[str, int], ...]
 
 REVISION_REQUEST: Final[Json] = {
     "size": 0,
-    "query": {"exists": {"field": "platform"}},  # which texts are matched with: parts have none
+    "query": {"exists": {"field": "platform"}},  # which texts are matched with: other shared documents have none
     "track_total_hits": False,
     "aggs": {"indices": {"terms": {"field": "_index", "size": 1000}, "aggs": {"last": {"max": {"field": "_seq_no"}}}}},
 }

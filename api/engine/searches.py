@@ -83,7 +83,7 @@ class Searches:
         cached_bytes: int = 0,
     ) -> None:
         """`on_ejected` is told how many nodes are left out when that changes; `observer` surrounds each request;
-        `cached_bytes` of parts of items are remembered.
+        `cached_bytes` of shared documents are cached.
         """
         self._settings = settings
         self._timeout = timeout
@@ -120,7 +120,7 @@ class Searches:
         """The complete answers to several search bodies, in one round trip; otherwise as `search`.
 
         What the bodies ask of products is looked up before, in a round trip of its own. Products and listings are of
-        one generation. Then reads the parts of the hits' items that are not cached.
+        one generation. Then reads the shared documents of the hits that are not cached.
         """
         answers = await self._answers(platforms, bodies, filter_path)
         try:

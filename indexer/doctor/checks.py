@@ -135,8 +135,8 @@ def check_named(platform: int, index: str, named: "NamedProducts") -> Iterator[F
     """Items that no text finds."""
     if not named.complete:
         message = (
-            f"{named.missing:,} of the {named.named:,} products, names of stickers and parts that items of {index} "
-            f"name are missing, and {named.unnamed:,} items name no product: no text finds these "
+            f"{named.missing:,} of the {named.named:,} products, names of stickers and other shared documents "
+            f"that items of {index} name are missing, and {named.unnamed:,} items name no product: no text finds these "
             "items, or no page can show them"
         )
         yield Finding(Code.PRODUCTS_INCOMPLETE, platform, index, message, load_command(platform))

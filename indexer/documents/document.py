@@ -10,7 +10,13 @@ from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from indexer.documents.checked_item import CheckedAttachment, CheckedDetails, CheckedItem
-from indexer.documents.product import CACHED_NAMES, ProductDocument, attachment_part, description_part, product_key
+from indexer.documents.product import (
+    CACHED_NAMES,
+    ProductDocument,
+    attachment_document,
+    description_document,
+    product_key,
+)
 from indexer.documents.refusal import ItemRefusedError, Refusal
 from mappings.fields import DETAILS
 from mappings.histograms import FLOAT_EDGES, bucket_of, price_edges
@@ -27,9 +33,9 @@ RANK_WORDS = 1_000
 SEPARATOR = " | "
 STICKER = "sticker"
 
-NOT_IN_LISTING: Final = ("item", "image", "minorDigits", "parts")
-"""What a listing does not store: the item as answers show it, the rest of its product, and its parts."""
-MIN_PART_CHARACTERS: Final = 100
+NOT_IN_LISTING: Final = ("item", "image", "minorDigits", "shared")
+"""What a listing does not store: the item as answers show it, the rest of its product, and other shared documents."""
+MIN_SHARED_CHARACTERS: Final = 100
 """A shorter description takes less than the key of one."""
 
 
@@ -80,30 +86,30 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
     numbers = (("seed", paint.seed), ("paintIndex", paint.index), ("pattern", paint.pattern))
     document.update((name, number) for name, number in numbers if number is not None)
     document["attachmentCount"] = len(item.attachments)
-    _add_parts(document, item)
+    _add_shared(document, item)
     return document
 
 
-def _add_parts(document: dict[str, Any], item: CheckedItem) -> None:
-    """Adds what of the item stands in documents of its own, and their keys."""
-    parts: list[ProductDocument] = []
+def _add_shared(document: dict[str, Any], item: CheckedItem) -> None:
+    """Adds the shared documents of its attachments and of a long description, and their keys."""
+    shared: list[ProductDocument] = []
     if item.attachments:
         document["attachments"] = attachment_tokens([(attached.name, attached.wear) for attached in item.attachments])
         if stickers := sticker_names(item.attachments):
             document["stickers"] = stickers
-        parts = [attachment_part(attached.name, attached.type, attached.image) for attached in item.attachments]
+        shared = [attachment_document(attached.name, attached.type, attached.image) for attached in item.attachments]
         document["attached"] = [
-            {"part": part.key, "id": attached.id, "wear": attached.wear}
-            for part, attached in zip(parts, item.attachments, strict=True)
+            {"part": entry.key, "id": attached.id, "wear": attached.wear}
+            for entry, attached in zip(shared, item.attachments, strict=True)
         ]
     if item.description is not None:
-        if len(item.description) < MIN_PART_CHARACTERS:
+        if len(item.description) < MIN_SHARED_CHARACTERS:
             document["description"] = item.description
         else:
-            part = description_part(item.description)
-            document["descriptionPart"] = part.key
-            parts.append(part)
-    document["parts"] = parts
+            entry = description_document(item.description)
+            document["descriptionPart"] = entry.key
+            shared.append(entry)
+    document["shared"] = shared
 
 
 @lru_cache(CACHED_NAMES)

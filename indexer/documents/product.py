@@ -55,18 +55,18 @@ def sticker_key(platform: int, name: str) -> str:
 
 
 @lru_cache(CACHED_NAMES)
-def attachment_part(name: str, kind: str | None, image: str | None) -> ProductDocument:
+def attachment_document(name: str, kind: str | None, image: str | None) -> ProductDocument:
     """The document of what answers show of an attachment, on whatever item it is."""
-    return _part(b"attachment", {"name": name, "type": kind, "image": image})
+    return _shared_document(b"attachment", {"name": name, "type": kind, "image": image})
 
 
-def description_part(text: str) -> ProductDocument:
+def description_document(text: str) -> ProductDocument:
     """The document of a description."""
-    return _part(b"description", text)
+    return _shared_document(b"description", text)
 
 
-def _part(kind: bytes, part: dict[str, str | None] | str) -> ProductDocument:
-    content = _exact(orjson.dumps({"part": part}))
+def _shared_document(kind: bytes, shown: dict[str, str | None] | str) -> ProductDocument:
+    content = _exact(orjson.dumps({"part": shown}))
     return ProductDocument(_hash(kind, content), content)
 
 

@@ -15,7 +15,7 @@ from indexer.documents.timestamps import iso_without_offset
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, PointInTimeLostError
 from indexer.errors import CommandError
-from indexer.products.parts import ItemAssembler
+from indexer.products.items import ItemAssembler
 from mappings.items.item import Attachment, Details, Paint
 
 PAGE_ITEMS = 500

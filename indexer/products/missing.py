@@ -15,7 +15,7 @@ _WITHOUT_PRODUCT: Final = {"bool": {"must_not": [{"exists": {"field": "product"}
 
 
 class NamedProducts(NamedTuple):
-    """How many products, names of stickers and parts listings name, and how many of these are missing."""
+    """How many shared documents and names of stickers listings name, and how many of these are missing."""
 
     named: int
     missing: int

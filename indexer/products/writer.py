@@ -72,9 +72,9 @@ class ProductWriter:
             key = sticker_key(document["platform"], name)
             if key not in self._written:
                 products[key] = sticker_of(document["platform"], name)
-        for part in document["parts"]:
-            if part.key not in self._written:
-                products[part.key] = part
+        for entry in document["shared"]:
+            if entry.key not in self._written:
+                products[entry.key] = entry
 
     def _send(self, products: Mapping[str, ProductDocument]) -> None:
         try:

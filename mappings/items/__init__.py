@@ -1,1 +1,1 @@
-"""The gear item: its shape, its parts in listing and product, the tokens of its attachments, its digest."""
+"""The gear item: its shape, what is its own and what listings share, the tokens of its attachments, its digest."""

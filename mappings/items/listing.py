@@ -1,7 +1,7 @@
 """The item of a listing as answers show it, put together from what the listing and its product store. Pure.
 
-A listing stores what is its own; the name, the picture and the details are its product's. What several listings say of
-their attachments, and long descriptions, are documents beside the products, named by the hash of their content.
+A listing stores what is its own, and names shared documents by the hash of their content: its product, which has the
+name, the picture and the details, and those of its attachments and of a long description.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,9 +17,9 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Attached(Struct, gc=False):
-    """Something on an item: the key of what it is, and what is its own."""
+    """Something on an item: the key of its shared document, and what is its own."""
 
-    part: str
+    key: str = msgspec.field(name="part")
     id: int | None = None
     wear: float | None = None
 
@@ -32,20 +32,20 @@ class Listing(Struct, gc=False):
     price: int | None = None  # in minor units
     inspect_link: str | None = msgspec.field(default=None, name="inspectLink")
     description: str | None = None
-    description_part: str | None = msgspec.field(default=None, name="descriptionPart")
+    description_key: str | None = msgspec.field(default=None, name="descriptionPart")
     wear: float | None = msgspec.field(default=None, name="float")
     seed: int | None = None
     paint_index: int | None = msgspec.field(default=None, name="paintIndex")
     pattern: int | None = None
     attached: list[Attached] = []
 
-    def part_keys(self) -> Iterator[str]:
-        """The keys of the documents that its item is put together from."""
+    def shared_keys(self) -> Iterator[str]:
+        """The keys of the shared documents that its item is put together from."""
         yield self.product
-        if self.description_part is not None:
-            yield self.description_part
+        if self.description_key is not None:
+            yield self.description_key
         for attached in self.attached:
-            yield attached.part
+            yield attached.key
 
 
 class _Shape(Struct, rename="camel", gc=False):
@@ -79,20 +79,20 @@ class _Item(_Shape):
     attachments: list[_Attachment]
 
 
-def shown_part(document: Mapping[str, Any]) -> bytes:
-    """What answers take of a document of the index of products: pieces of JSON, in one string to be small."""
-    part = document.get("part")
-    if isinstance(part, str):
-        return _encode(part)
-    if part is not None:
-        return _joined(part.get(name) for name in ("name", "type", "image"))
+def display_json(document: Mapping[str, Any]) -> bytes:
+    """What answers show of a shared document: pieces of JSON, in one string to be small."""
+    content = document.get("part")  # of an attachment or a description
+    if isinstance(content, str):
+        return _encode(content)
+    if content is not None:
+        return _joined(content.get(name) for name in ("name", "type", "image"))
     details = {name: document.get(name) for name in DETAILS}
     return _joined((document["name"], document.get("image"), details, document["minorDigits"]))
 
 
-def item_of(listing: Listing, parts: Mapping[str, bytes]) -> bytes:
-    """The item as JSON, byte for byte as it was loaded; `parts` are those of its `part_keys`."""
-    name, image, details, digits = parts[listing.product].split(_SEPARATOR)
+def item_of(listing: Listing, shared: Mapping[str, bytes]) -> bytes:
+    """The item as JSON, byte for byte as it was loaded; `shared` has the display JSON of each of its `shared_keys`."""
+    name, image, details, digits = shared[listing.product].split(_SEPARATOR)
     item = _Item(
         listing.id,
         Raw(name),
@@ -100,16 +100,16 @@ def item_of(listing: Listing, parts: Mapping[str, bytes]) -> bytes:
         None if listing.price is None else listing.price / 10 ** int(digits),
         Raw(image),
         listing.inspect_link,
-        listing.description if listing.description_part is None else Raw(parts[listing.description_part]),
+        listing.description if listing.description_key is None else Raw(shared[listing.description_key]),
         Raw(details),
         _Paint(listing.wear, listing.seed, listing.paint_index, listing.pattern),
-        [_attachment(attached, parts[attached.part]) for attached in listing.attached],
+        [_attachment(attached, shared[attached.key]) for attached in listing.attached],
     )
     return _encode(item)
 
 
-def _attachment(attached: Attached, part: bytes) -> _Attachment:
-    name, kind, image = part.split(_SEPARATOR)
+def _attachment(attached: Attached, display: bytes) -> _Attachment:
+    name, kind, image = display.split(_SEPARATOR)
     return _Attachment(attached.id, Raw(name), attached.wear, Raw(kind), Raw(image))
 
 

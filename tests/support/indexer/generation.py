@@ -47,12 +47,12 @@ def put_products(client: OpenSearch, index: str, documents: Iterable[Mapping[str
 
 
 def products_among(documents: Iterable[Mapping[str, Any]]) -> set[ProductDocument]:
-    """The products of index documents, the names of the stickers on them, and their parts."""
+    """The products and other shared documents of index documents, and the names of the stickers on them."""
     products = set[ProductDocument]()
     for document in documents:
         products.add(product_of(document))
         products |= {sticker_of(document["platform"], name) for name in document.get("stickers", ())}
-        products |= set(document["parts"])
+        products |= set(document["shared"])
     return products
 
 

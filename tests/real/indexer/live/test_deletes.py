@@ -39,7 +39,8 @@ def writer(client: OpenSearch, place: Place) -> LiveWriter:
 
 
 def put(number: int, version: int, name: str = "live") -> Change:
-    document: dict[str, Any] = {"id": number, "platform": 730, "name": name, "item": b'{"id":%d}' % number, "parts": []}
+    item = b'{"id":%d}' % number
+    document: dict[str, Any] = {"id": number, "platform": 730, "name": name, "item": item, "shared": []}
     return Change(number, {**document, "product": product_of(document).key}, version)
 
 

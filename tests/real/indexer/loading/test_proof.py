@@ -73,7 +73,7 @@ def _alter(place: Place, index: str) -> None:
     """An older price of the item, with the digest that belongs to it."""
     found = place.client.get(index=index, id="7")["_source"]
     document = {name: value for name, value in found.items() if name not in ("version", "digest")}
-    older = {**document, "price": 9900, "item": b"another", "parts": []}
+    older = {**document, "price": 9900, "item": b"another", "shared": []}
     pieces, _ = encode_document(older, _version(place, index))
     place.client.index(index=index, id="7", body=b"".join(pieces))
 

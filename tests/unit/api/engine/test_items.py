@@ -1,4 +1,4 @@
-"""Items are put together from their parts, which are asked for once, in requests of a bounded size."""
+"""Items are put together from shared documents, which are asked for once, in requests of a bounded size."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ async def names(items: ItemAssembler, *hits: Hit) -> list[str]:
     return [orjson.loads(each["item"])["name"] for each in hits]
 
 
-async def test_a_part_is_asked_for_once() -> None:
+async def test_a_shared_document_is_asked_for_once() -> None:
     products = Products()
     items = ItemAssembler(products.get, cached_bytes=2**20)
     assert await names(items, hit(1, "a"), hit(2, "b"), hit(3, "a")) == ["Thing a", "Thing b", "Thing a"]
@@ -51,7 +51,7 @@ async def test_a_part_is_asked_for_once() -> None:
     assert len(products.requests) == 2, "what has no listing needs no item"
 
 
-async def test_more_parts_than_are_remembered_are_all_there() -> None:
+async def test_more_shared_documents_than_are_cached_are_all_there() -> None:
     products = Products()
     items = ItemAssembler(products.get, cached_bytes=2_000)
     hits = [hit(number, str(number)) for number in range(2 * MAX_KEYS + 1)]
@@ -71,6 +71,8 @@ async def test_more_parts_than_are_remembered_are_all_there() -> None:
         (Listing(1, "a"), {"_source": {"part": "a description"}}, ApiError),
     ],
 )
-async def test_a_part_that_cannot_be_read_is_an_error(listing: Listing, document: Any, error: type[Exception]) -> None:
+async def test_a_document_that_cannot_be_read_is_an_error(
+    listing: Listing, document: Any, error: type[Exception]
+) -> None:
     with pytest.raises(error):
         await ItemAssembler(Products(a=document).get, cached_bytes=2**20).of_listings([("gear-730-x", listing)])

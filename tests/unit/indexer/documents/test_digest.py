@@ -29,7 +29,7 @@ def checksum_of(digests: Iterable[int]) -> Checksum:
 
 
 def _document(**other: Any) -> dict[str, Any]:
-    return {"platform": 730, "item": b'{"id":1,"name":"a","price":1.5}', "parts": [], "id": 1, "bound": False, **other}
+    return {"platform": 730, "item": b'{"id":1,"name":"a","price":1.5}', "shared": [], "id": 1, "bound": False, **other}
 
 
 @given(st.lists(HASHES), st.randoms())

@@ -84,8 +84,8 @@ def platform() -> Platform:
 def test_documents_are_as_they_were(name: str, golden: Golden, platform: Platform) -> None:
     item = CASES[name]
     document = index_document(item_from_json(orjson.dumps(item)), platform)
-    parts = {part.key: orjson.loads(part.content) for part in document["parts"]}
-    shown = {**document, "item": orjson.loads(document["item"]), "parts": parts}
+    shared = {entry.key: orjson.loads(entry.content) for entry in document["shared"]}
+    shown = {**document, "item": orjson.loads(document["item"]), "shared": shared}
     golden(f"documents/{name}", {"item": item, "document": shown})
     assert index_document(item_from_values(item), platform) == document
 

@@ -7,7 +7,14 @@ import pytest
 
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.document import index_document
-from indexer.documents.product import FIELDS, attachment_part, description_part, product_of, sticker_key, sticker_of
+from indexer.documents.product import (
+    FIELDS,
+    attachment_document,
+    description_document,
+    product_of,
+    sticker_key,
+    sticker_of,
+)
 from mappings.platforms import read_platforms
 
 (CS2,) = read_platforms()
@@ -44,11 +51,11 @@ def test_a_product_has_the_fields_that_texts_are_matched_with() -> None:
 
 
 def test_a_part_has_what_answers_show_and_a_key_of_its_content() -> None:
-    crown = attachment_part("Sticker | Crown (Foil)", "sticker", None)
+    crown = attachment_document("Sticker | Crown (Foil)", "sticker", None)
     assert orjson.loads(crown.content) == {"part": {"name": "Sticker | Crown (Foil)", "type": "sticker", "image": None}}
-    others = [attachment_part("Sticker | Crown (Foil)", None, None), description_part("Sticker | Crown (Foil)")]
+    others = [attachment_document("Sticker | Crown (Foil)", None, None), description_document("Sticker | Crown (Foil)")]
     assert len({crown.key, *(other.key for other in others), sticker_key(730, "Sticker | Crown (Foil)")}) == 4
-    assert orjson.loads(description_part("long").content) == {"part": "long"}
+    assert orjson.loads(description_document("long").content) == {"part": "long"}
 
 
 def test_items_that_differ_only_as_listings_are_of_one_product() -> None:

@@ -16,7 +16,7 @@ from indexer.documents.checked_item import item_from_values
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
 from indexer.documents.product import product_of
-from mappings.items.listing import item_of, shown_part
+from mappings.items.listing import display_json, item_of
 from mappings.platforms import read_platforms
 
 CS2 = next(iter(read_platforms()))
@@ -37,8 +37,8 @@ def indexed(key: bytes, **fields: Any) -> StoredItem:
     values = {"id": 7, "name": "AK-47 | Redline (Field-Tested)", "price": 21.4, **fields}
     document = index_document(item_from_values(values), CS2)
     listing = msgspec.json.decode(b"".join(encode_document(document, 1, key).pieces), type=StoredListing)
-    parts = {document["product"]: shown_part(orjson.loads(product_of(document).content))}
-    item = orjson.loads(item_of(listing, parts))
+    shared = {document["product"]: display_json(orjson.loads(product_of(document).content))}
+    item = orjson.loads(item_of(listing, shared))
     return stored_item(item, listing.price, listing.listed_at, listing.digest)
 
 

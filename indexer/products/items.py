@@ -12,7 +12,7 @@ from indexer.engine.deletes import check_read
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import in_pages
 from indexer.errors import CommandError
-from mappings.items.listing import Listing, item_of, shown_part
+from mappings.items.listing import Listing, display_json, item_of
 from mappings.names import products_of
 
 CACHED_BYTES: Final = 50 * 1024**2
@@ -26,32 +26,32 @@ class ItemAssembler:
     def __init__(self, client: OpenSearch, retry: RetryPolicy) -> None:
         self._client = client
         self._retry = retry
-        self._parts: LRUCache[str, bytes] = LRUCache(CACHED_BYTES, getsizeof=len)
+        self._cache: LRUCache[str, bytes] = LRUCache(CACHED_BYTES, getsizeof=len)
 
     def of_hits(self, hits: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The items of hits as JSON values, in their order; raises CommandError where a product is missing."""
         listings = [msgspec.convert(hit["_source"], Listing) for hit in hits]
-        parts = self._all_parts(
+        shared = self._all_shared(
             {
                 key: products_of(hit["_index"])
                 for hit, listing in zip(hits, listings, strict=True)
-                for key in listing.part_keys()
+                for key in listing.shared_keys()
             }
         )
-        return [msgspec.json.decode(item_of(listing, parts)) for listing in listings]
+        return [msgspec.json.decode(item_of(listing, shared)) for listing in listings]
 
-    def _all_parts(self, indices: Mapping[str, str]) -> dict[str, bytes]:
-        """The parts of these keys, each with the index that it is in."""
-        parts = {key: self._parts[key] for key in indices if key in self._parts}
-        unknown = [key for key in indices if key not in parts]
+    def _all_shared(self, indices: Mapping[str, str]) -> dict[str, bytes]:
+        """The display JSON of the shared documents with these keys, each with the index that it is in."""
+        shared = {key: self._cache[key] for key in indices if key in self._cache}
+        unknown = [key for key in indices if key not in shared]
         for keys in in_pages(unknown, MAX_KEYS):
             targets = [{"_index": indices[key], "_id": key} for key in keys]
             for document in self._retry.call(partial(self._read, targets)):
                 if not document.get("found"):
                     message = f"{document['_index']} lacks a product; export again, or see gear-indexer doctor"
                     raise CommandError(message)
-                parts[document["_id"]] = self._parts[document["_id"]] = shown_part(document["_source"])
-        return parts
+                shared[document["_id"]] = self._cache[document["_id"]] = display_json(document["_source"])
+        return shared
 
     def _read(self, targets: list[dict[str, str]]) -> list[dict[str, Any]]:
         documents: list[dict[str, Any]] = self._client.mget(body={"docs": targets})["docs"]
