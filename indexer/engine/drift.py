@@ -50,6 +50,11 @@ class Differences:
         parts = (("unexpected", self.unexpected), ("missing", self.missing), ("changed", self.changed))
         return "; ".join(f"{kind} {', '.join(names)}" for kind, names in parts if names)
 
+    def with_products(self, products: "Differences") -> "Differences":
+        """These of listings and those of their products, `products.name`."""
+        both = ((vars(self)[kind], vars(products)[kind]) for kind in ("unexpected", "missing", "changed"))
+        return Differences(*((*ours, *(f"products.{name}" for name in theirs)) for ours, theirs in both))
+
 
 def flat(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """Nested settings as one level of names with dots; lists stay lists."""

@@ -16,7 +16,15 @@ from typing import Any
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import AuthorizationException, OpenSearchException
 
-from indexer.engine.drift import DefinedIndex, at_creation, defined_listings, defined_products, same
+from indexer.engine.drift import (
+    DefinedIndex,
+    Differences,
+    at_creation,
+    defined_listings,
+    defined_products,
+    field_differences,
+    same,
+)
 from indexer.engine.retry import RetryPolicy, is_transient
 from indexer.engine.scan import count_documents
 from indexer.engine.states import LOADING_SETTINGS, IndexState, ProductsState, loading_alias, products_actions
@@ -115,6 +123,16 @@ class Generations:
         """The fields that its documents may have."""
         answer = self._retry.call(lambda: self._client.indices.get_mapping(index=index))
         return frozenset(answer[index]["mappings"]["properties"])
+
+    def differences(self, index: str) -> Differences:
+        """The fields in which its two indices are not as they are defined; one that is missing has none."""
+        names, params = ",".join(self._defined(index)), {"ignore_unavailable": "true"}
+        live = self._retry.call(lambda: self._client.indices.get_mapping(index=names, params=params))
+        listings, products = (
+            field_differences(defined, live.get(name, {}).get("mappings", {}))
+            for name, defined in self._defined(index).items()
+        )
+        return listings.with_products(products)
 
     def count(self, index: str) -> int:
         """How many items it has, as of its last refresh."""

@@ -9,7 +9,6 @@ from opensearchpy import OpenSearch
 
 from indexer.documents.refusal import Refusal
 from indexer.documents.rejects import RejectsFile, count_reason, reject_row
-from indexer.engine.drift import defined_listings, field_differences
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.loading.items import DUPLICATE, ItemReader
@@ -125,7 +124,6 @@ def _compare_definition(client: OpenSearch, definition: Definition, report: DryR
             report.serving = state.index
             report.items = generations.count(state.index)
             report.definition = "equal" if state.fingerprint == definition.fingerprint else "differs"
-    if report.definition == "differs":
-        mappings = client.indices.get_mapping(index=report.serving)[report.serving]["mappings"]
+    if report.serving and report.definition == "differs":
         # seen from the index that serves: what only the definition has is what a load adds
-        report.changes = field_differences(defined_listings(definition), mappings).of_a_load()
+        report.changes = generations.differences(report.serving).of_a_load()

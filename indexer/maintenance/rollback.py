@@ -10,7 +10,7 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from indexer.engine.deletes import Deletes
-from indexer.engine.drift import Differences, defined_listings, field_differences
+from indexer.engine.drift import Differences
 from indexer.engine.generations import Generations, SwapUnknownError
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import count_documents
@@ -38,7 +38,7 @@ class Preview:
     changed_live: int | None  # written live to the one that serves since its load began
     deleted_live: int | None  # deletes since then, of the last two days
     prices: PriceChanges  # of a sample of the target's items, against what serves
-    fields: Differences  # in which the target's mapping differs from this version's definition
+    fields: Differences  # in which the target's indices differ from this version's definition
 
     def as_json(self) -> dict[str, Any]:
         """Every number, for machines."""
@@ -85,7 +85,6 @@ class Rollback:
         """What a rollback would change; raises CommandError where it would be refused."""
         generations = self._generations()
         serving, target = self._select(generations.all(), to)
-        live = self.client.indices.get_mapping(index=target.index)[target.index]["mappings"]
         retry = RetryPolicy(RETRY_SECONDS)
         changed_live = deleted_live = None
         if serving is not None and serving.version is not None:
@@ -104,7 +103,7 @@ class Rollback:
             changed_live=changed_live,
             deleted_live=deleted_live,
             prices=prices,
-            fields=field_differences(defined_listings(self.definition), live),
+            fields=generations.differences(target.index),
         )
 
     def run(

@@ -1,6 +1,8 @@
 """A dry run on a real engine: says what a load would do, does nothing, and fails where a load would."""
 
 from copy import deepcopy
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,9 @@ import orjson
 import pytest
 
 from mappings.definition import read_definition
-from mappings.names import generation_name, parse_generation
+from mappings.names import generation_name
 from tests.support.indexer.fixtures import Place, items, lines
+from tests.support.indexer.generation import create_generation
 
 DRY = ("--platform", "730", "--quiet", "--dry-run")
 
@@ -72,34 +75,26 @@ def test_what_would_be_refused_is_an_error(place: Place) -> None:
 
 
 def test_a_definition_that_differs_is_shown_field_by_field(place: Place) -> None:
-    """What serves was made by another version: a field more, one less, one of another type."""
-    made = parse_generation(place.alias, place.load(items(1))["index"])
-    assert made is not None
-    body = deepcopy(read_definition().create_body())
-    fields = body["mappings"]["properties"]
+    """What serves was made by another version: a field more, one less, one of another type, in either index."""
+    definition = replace(deepcopy(read_definition()), fingerprint="00000000")
+    fields, product_fields = (body["mappings"]["properties"] for body in (definition.body, definition.products))
     del fields["seed"]
     fields["wear"] = {"type": "keyword"}
     fields["price"]["type"] = "double"
-    body["mappings"]["_meta"]["fingerprint"] = "00000000"
-    old = generation_name(place.alias, made.created_at.replace(year=2025), "00000000")
-    place.client.indices.create(index=old, body=body)
-    place.client.indices.update_aliases(
-        body={
-            "actions": [
-                {"remove": {"index": made.index, "alias": place.alias}},
-                {"add": {"index": old, "alias": place.alias}},
-            ]
-        }
-    )
+    del product_fields["finish"]["fields"]["typed"]
+    product_fields["wear"] = {"type": "keyword"}
+    product_fields["minorDigits"]["type"] = "long"
+    old = generation_name(place.alias, datetime.now(UTC), "00000000")
+    create_generation(place.client, old, place.alias, definition=definition)
     report = place.json("load", "-", *DRY, stdin=lines(items(1)))
     assert report["definition"] == "differs"
     assert report["changes"] == {
-        "added": ["seed"],
-        "removed": ["wear"],
-        "changed": ["price (type double instead of long)"],
+        "added": ["seed", "products.finish.typed"],
+        "removed": ["wear", "products.wear"],
+        "changed": ["price (type double instead of long)", "products.minorDigits (type long instead of integer)"],
     }
     text = place.run("load", "-", *DRY, stdin=lines(items(1))).stdout
-    assert "the definition differs: added seed; removed wear; changed price (type double instead of long)" in text
+    assert "the definition differs: added seed, products.finish.typed; removed wear, products.wear; changed" in text
 
 
 def test_a_load_is_refused_in_the_words_of_its_dry_run(place: Place) -> None:

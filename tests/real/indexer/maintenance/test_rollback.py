@@ -11,7 +11,7 @@ import pytest
 from indexer.errors import CommandError
 from indexer.maintenance.rollback import Rollback
 from mappings.definition import read_definition
-from mappings.names import parse_generation
+from mappings.names import parse_generation, products_of
 from mappings.platforms import read_platforms
 from mappings.timestamps import rfc3339
 from tests.support.indexer.fixtures import Place, items, lines
@@ -77,9 +77,11 @@ def test_on_a_terminal_it_asks_first(place: Place, answer: str, code: int) -> No
 
 def test_fields_that_differ_are_shown(place: Place) -> None:
     first = place.load(items(1))["index"]
-    place.client.indices.put_mapping(index=first, body={"properties": {"wear": {"type": "keyword"}}})
+    for name in (first, products_of(first)):
+        place.client.indices.put_mapping(index=name, body={"properties": {"wear": {"type": "keyword"}}})
     place.load(items(1))
-    assert place.json("rollback", "--platform", "730", "--dry-run")["changes"]["definition"] == "unexpected wear"
+    changes = place.json("rollback", "--platform", "730", "--dry-run")["changes"]
+    assert changes["definition"] == "unexpected wear, products.wear"
 
 
 def test_a_load_that_swaps_in_meanwhile_ends_the_rollback(place: Place) -> None:

@@ -12,6 +12,11 @@ def test_a_load_would_undo_what_differs() -> None:
     assert not Differences((), (), ())
 
 
+def test_a_field_of_products_is_named_as_one() -> None:
+    both = Differences(("x",), ("y",), ()).with_products(Differences(("x",), (), ("z (type long)",)))
+    assert both == Differences(("x", "products.x"), ("y",), ("products.z (type long)",))
+
+
 def test_each_index_of_a_generation_is_defined_by_its_file() -> None:
     definition = read_definition().with_shards(3)
     listings, products = defined_listings(definition), defined_products(definition)
