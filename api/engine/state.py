@@ -6,7 +6,7 @@ from typing import Any, Final
 from api.engine.answers import Json
 from api.engine.client import Engine
 from api.engine.errors import ForbiddenError, MissingError, NotLoadedError
-from mappings.names import deletes_alias, generation_pattern, locks_alias, parse_generation
+from mappings.names import deletes_alias, generation_pattern, locks_alias, parse_generation, products_of
 from mappings.platforms import Platform
 from mappings.timestamps import rfc3339
 
@@ -32,8 +32,10 @@ async def generations(engine: Engine, platform: Platform, serving: str | None) -
     answer = await engine.request(
         lambda client: client.indices.stats(index=generation_pattern(alias), metric="docs,store", params=params)
     )
+    primaries = {index: stats["primaries"] for index, stats in answer.get("indices", {}).items()}
+    sizes = {index: each["store"]["size_in_bytes"] for index, each in primaries.items()}
     entries = []
-    for index, stats in sorted(answer.get("indices", {}).items(), reverse=True):
+    for index in sorted(primaries, reverse=True):
         generation = parse_generation(alias, index)
         if generation is not None:
             entries.append(
@@ -42,8 +44,8 @@ async def generations(engine: Engine, platform: Platform, serving: str | None) -
                     "createdAt": rfc3339(generation.created_at),
                     "fingerprint": generation.fingerprint,
                     "serving": index == serving,
-                    "items": stats["primaries"]["docs"]["count"],
-                    "bytes": stats["primaries"]["store"]["size_in_bytes"],
+                    "items": primaries[index]["docs"]["count"],
+                    "bytes": sizes[index] + sizes.get(products_of(index), 0),
                 }
             )
     return entries

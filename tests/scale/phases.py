@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.peers.services import Service
+from mappings.names import products_of
 from tests.scale.place import ALIAS, NODES, Scale
 from tests.scale.traffic import changing, ordering, searching
 from tests.support.traffic import client_of
@@ -33,7 +34,7 @@ def loaded(scale: Scale) -> Phase:
     scale.data.file.unlink()  # the disk is the engine's from here on
     copies = scale.until(_is_settled, ALIAS)
     check(scale.ask("GET", f"/{ALIAS}/_count")["count"], scale.data.count)
-    total = scale.ask("GET", f"/{ALIAS}/_stats/store")["_all"]
+    total = scale.ask("GET", f"/{ALIAS},{products_of(ALIAS)}/_stats/store")["_all"]
     return Phase(
         "load",
         {

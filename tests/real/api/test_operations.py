@@ -47,7 +47,11 @@ async def test_it_shows_what_serves_and_what_waits(shop: Shop) -> None:
     assert (platform["slug"], platform["work"]) == ("cs2", None)
     assert (generation["serving"], generation["items"]) == (True, len(ITEMS))
     assert generation["index"].endswith(generation["fingerprint"])
-    assert generation["bytes"] > 0
+    client = connect(shop.app.settings)
+    stats = client.indices.stats(index=f"{generation['index']}*", metric="store")
+    client.close()
+    assert len(stats["indices"]) == 2
+    assert generation["bytes"] == stats["_all"]["primaries"]["store"]["size_in_bytes"]
     assert set(answer["backlogs"].values()) == {0}
 
 
