@@ -140,7 +140,8 @@ class LiveWriter:
             )
         writer = self._products.get(target.products)
         if writer is None or not writer.is_through(target.alias):
-            writer = ProductWriter(self._client, target.index, target.alias, self._sender, self._retry)
+            fields = None if target.fields is None else self._generations.fields(products_of(target.index))
+            writer = ProductWriter(self._client, target.index, target.alias, self._sender, self._retry, fields)
             self._products[target.products] = writer
         writer.write(documents)
 

@@ -1,9 +1,10 @@
 """Writes the products of a generation before the listings that name them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
+import orjson
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, TransportError
 
@@ -21,8 +22,16 @@ MAX_PENDING: Final = 2_000
 class ProductWriter:
     """Writes the products of one generation, each once; a product that is there stays as it is."""
 
-    def __init__(self, client: OpenSearch, index: str, alias: str, sender: BulkSender, retry: RetryPolicy) -> None:
-        """`alias` is one of the generation's, or of its loading.
+    def __init__(
+        self,
+        client: OpenSearch,
+        index: str,
+        alias: str,
+        sender: BulkSender,
+        retry: RetryPolicy,
+        fields: Container[str] | None = None,
+    ) -> None:
+        """`alias` is one of the generation's, or of its loading; `fields` are those that its products may have.
 
         Where the alias may be moved meanwhile, the results of `sender` must name their index.
         """
@@ -31,6 +40,7 @@ class ProductWriter:
         self._alias = products_of(alias)
         self._sender = sender
         self._retry = retry
+        self._fields = fields
         self._written: set[str] = set()
         self._pending: dict[str, ProductDocument] = {}
 
@@ -78,7 +88,7 @@ class ProductWriter:
 
     def _send(self, products: Mapping[str, ProductDocument]) -> None:
         try:
-            for product, result in self._sender.send(self._alias, list(products.values()), _lines):
+            for product, result in self._sender.send(self._alias, list(products.values()), self._lines):
                 if outcome_of(result) is Outcome.REFUSED:
                     message = f"the engine refused the product {product.content.decode()}: {reason_of(result)}"
                     raise CommandError(message)
@@ -108,6 +118,9 @@ class ProductWriter:
             self._written = set()
         self._written |= products.keys()
 
-
-def _lines(product: ProductDocument) -> bytes:
-    return b'{"create":{"_id":"%b"}}\n%b\n' % (product.key.encode(), product.content)
+    def _lines(self, product: ProductDocument) -> bytes:
+        content = product.content
+        if self._fields is not None:
+            stored = {name: value for name, value in orjson.loads(content).items() if name in self._fields}
+            content = orjson.dumps(stored)
+        return b'{"create":{"_id":"%b"}}\n%b\n' % (product.key.encode(), content)

@@ -1,5 +1,6 @@
 """Live changes of a new version while its load runs beside an index of the version before: each in its definition."""
 
+from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -15,9 +16,10 @@ from indexer.errors import CommandError
 from indexer.live.change import Change
 from indexer.live.writer import LiveWriter
 from mappings.definition import Definition, read_definition
-from mappings.names import generation_name
+from mappings.names import generation_name, products_of
 from mappings.platforms import read_platforms
 from tests.support.indexer.fixtures import Place, items
+from tests.support.indexer.generation import create_generation
 
 VERSION = 2_000_000_000_000_000
 BEFORE = read_definition()
@@ -56,6 +58,26 @@ def test_changes_are_written_to_each_index_in_its_own_definition(place: Place) -
     assert place.served() == [1, 3, 4]
     meta = place.client.indices.get_mapping(index=loading)[loading]["mappings"]["_meta"]
     assert BEFORE.can_read(meta), "the version before goes on with what the new one has loaded"
+
+
+def test_products_are_written_to_each_index_in_its_own_definition(place: Place) -> None:
+    """The version before had no finishes of products."""
+    before = replace(deepcopy(BEFORE), fingerprint="0b0b0b0b")
+    del before.products["mappings"]["properties"]["finish"]
+    after, retry = replace(BEFORE, reads=frozenset({before.fingerprint})), RetryPolicy(10)
+    serving, loading = (generation_name(place.alias, datetime.now(UTC), each.fingerprint) for each in (before, after))
+    create_generation(place.client, serving, place.alias, definition=before)
+    create_generation(place.client, loading, f"{loading}-loading", definition=after)
+    for index, definition in ((serving, before), (loading, after)):
+        Generations(place.client, place.alias, definition, retry).begin(index, 1, "a test")
+    item = {"id": 1, "name": "AK-47 | Redline", "price": 9, "details": {"weapon": "AK-47"}}
+    document = index_document(item_from_values(item), next(iter(read_platforms())))
+    live = LiveWriter(place.client, place.alias, after, None, retry)
+    written = live.write([Change(1, document, VERSION)])
+    assert (sorted(written.indices), written.results[1]) == (sorted([serving, loading]), (Outcome.DONE, ""))
+    for index, finish in ((serving, None), (loading, "Redline")):
+        product = place.client.get(index=products_of(index), id=document["product"])["_source"]
+        assert (product["name"], product.get("finish")) == ("AK-47 | Redline", finish)
 
 
 def test_changes_to_an_index_outside_the_range_are_refused(place: Place) -> None:
