@@ -18,6 +18,8 @@ from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.wire import CUT, LOSE, Fault, Rule, Wire, is_bulk, pass_all
 
 MANY = 400
+LISTINGS, PRODUCTS = "listings", "products"
+BULK = {LISTINGS: 20, PRODUCTS: MANY}  # documents of one request; the products of so few items are sent once
 BUSY = Fault("answer", 429, b'{"error": {"type": "rejected_execution_exception", "reason": "busy"}, "status": 429}')
 FLOOD = b"index [x] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded, index has read-only-allow-delete block]"
 
@@ -28,19 +30,25 @@ def place(place: Place) -> Place:
     return replace(place, chunk_items=20)
 
 
-def _some_bulks(fault: Fault, numbers: set[int]) -> Rule:
-    """Breaks these requests of all bulk requests, counted from 0."""
-    count = itertools.count()
+def _kind(path: str) -> str:
+    """What a bulk request writes."""
+    return PRODUCTS if "-products/" in path else LISTINGS
+
+
+def _some_bulks(fault: Fault, numbers: set[int], *kinds: str) -> Rule:
+    """Breaks these requests of the bulk requests of each kind, counted from 0."""
+    counts = {kind: itertools.count() for kind in kinds}
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        return fault if is_bulk(path) and next(count) in numbers else None
+        broken = is_bulk(path) and _kind(path) in counts and next(counts[_kind(path)]) in numbers
+        return fault if broken else None
 
     return rule
 
 
 @pytest.mark.parametrize("fault", [CUT, LOSE, BUSY, Fault("answer", 503, b"{}"), Fault("answer", 502, b"<html>")])
 def test_a_load_survives_faults_that_pass(place: Place, wire: Wire, fault: Fault) -> None:
-    wire.rule = _some_bulks(fault, {1, 2, 5, 6, 7})
+    wire.rule = _some_bulks(fault, {0, 1, 5, 6, 7}, LISTINGS, PRODUCTS)
     report = place.load(items(MANY))
     assert (report["indexed"], report["rejected"], report["swapped"]) == (MANY, 0, True)
     assert place.served() == list(range(1, MANY + 1))
@@ -48,15 +56,15 @@ def test_a_load_survives_faults_that_pass(place: Place, wire: Wire, fault: Fault
 
 
 def test_only_the_items_that_were_too_much_are_sent_again(place: Place, wire: Wire) -> None:
-    """A request that is answered item by item: of the first one, every second item was too much."""
-    sizes: list[int] = []
+    """Requests that are answered item by item: of the first one of each kind, every second document was too much."""
+    sizes: dict[str, list[int]] = {LISTINGS: [], PRODUCTS: []}
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if not is_bulk(path) or "-products" in path:
+        if not is_bulk(path):
             return None
         lines = body.splitlines(keepends=True)
-        sizes.append(len(lines) // 2)
-        if len(sizes) > 1:
+        sizes[_kind(path)].append(len(lines) // 2)
+        if len(sizes[_kind(path)]) > 1:
             return None
         taken = b"".join(b"".join(lines[at : at + 2]) for at in range(0, len(lines), 4))
         wire.forward(method, path, taken, "application/x-ndjson")
@@ -67,7 +75,7 @@ def test_only_the_items_that_were_too_much_are_sent_again(place: Place, wire: Wi
     wire.rule = rule
     report = place.load(items(20))
     assert (report["indexed"], report["rejected"]) == (20, 0)
-    assert sizes == [20, 10]
+    assert sizes == {LISTINGS: [20, 10], PRODUCTS: [20, 10]}
     assert place.served() == list(range(1, 21))
 
 
@@ -126,21 +134,37 @@ def test_an_engine_that_is_gone_altogether_leaves_what_prune_removes(place: Plac
             Fault("answer", 403, b'{"error": {"type": "security_exception", "reason": "no"}}'),
             "GEAR_OPENSEARCH_USERNAME",
         ),
-        (Fault("answer", 200, b'{"errors": false, "items": []}'), "answered 20 items with 0 results"),
+        (Fault("answer", 200, b'{"errors": false, "items": []}'), " items with 0 results"),
         (Fault("answer", 200, b'{"errors": false}'), "with no list of results"),
     ],
 )
-def test_faults_that_do_not_pass_stop_the_load_at_once(place: Place, wire: Wire, answer: Fault, sentence: str) -> None:
-    wire.rule = _some_bulks(answer, set(range(2, 1000)))
+@pytest.mark.parametrize(("kind", "first"), [(LISTINGS, 2), (PRODUCTS, 0)])
+def test_faults_that_do_not_pass_stop_the_load_at_once(
+    place: Place, wire: Wire, answer: Fault, sentence: str, kind: str, first: int
+) -> None:
+    wire.rule = _some_bulks(answer, set(range(first, 1000)), kind)
     report = place.load(items(MANY), code=1)
     assert sentence in report["error"]
     assert place.indices() == []
 
 
-def test_a_disk_that_is_full_is_named(place: Place, wire: Wire) -> None:
+def test_a_product_that_the_engine_refuses_stops_the_load(place: Place, wire: Wire) -> None:
+    """An item without its product would be found by no text."""
+    one = {"create": {"status": 400, "error": {"type": "mapper_parsing_exception", "reason": "no"}}}
+    wire.rule = _some_bulks(Fault("answer", 200, orjson.dumps({"errors": True, "items": [one] * MANY})), {0}, PRODUCTS)
+    report = place.load(items(MANY), code=1)
+    assert 'the engine refused the product {"product":' in report["error"]
+    assert report["error"].endswith("mapper_parsing_exception: no")
+    assert report["swapped"] is False
+    assert place.indices() == []
+
+
+@pytest.mark.parametrize("kind", [LISTINGS, PRODUCTS])
+def test_a_disk_that_is_full_is_named(place: Place, wire: Wire, kind: str) -> None:
     error = {"type": "cluster_block_exception", "reason": FLOOD.decode()}
     one = {"index": {"status": 429, "error": error}}
-    wire.rule = _some_bulks(Fault("answer", 200, orjson.dumps({"errors": True, "items": [one] * 20})), {3})
+    answer = Fault("answer", 200, orjson.dumps({"errors": True, "items": [one] * BULK[kind]}))
+    wire.rule = _some_bulks(answer, {0}, kind)
     report = place.load(items(MANY), code=1)
     assert "disk is too full" in report["error"]
     assert place.indices() == []
@@ -186,7 +210,7 @@ def test_settings_that_do_not_stay_stop_the_swap(place: Place, wire: Wire) -> No
 
 def test_an_item_that_the_engine_lost_stops_the_swap(place: Place, wire: Wire) -> None:
     results = [{"index": {"status": 201}}] * 20
-    wire.rule = _some_bulks(Fault("answer", 200, orjson.dumps({"errors": False, "items": results})), {3})
+    wire.rule = _some_bulks(Fault("answer", 200, orjson.dumps({"errors": False, "items": results})), {3}, LISTINGS)
     report = place.load(items(MANY), code=1)
     assert f"has {MANY - 20} items of this load" in report["error"]
     assert report["proof"]["expected"]["items"] == MANY
