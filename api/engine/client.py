@@ -18,6 +18,7 @@ from api.engine.answers import (
 )
 from api.engine.documents import ListingDocument, read_listings
 from api.engine.errors import (
+    LOAD_AGAIN,
     ForbiddenError,
     NotLoadedError,
 )
@@ -161,7 +162,7 @@ class Engine(Searches):
         for name, index in indices.items():
             if not self._definition.can_read(index["mappings"]["_meta"]):
                 log.error("an index has a definition that this version cannot read: load its catalogue", index=name)
-                raise ApiError("search_unavailable", f"this version cannot read {name}: load its catalogue again")
+                raise ApiError("search_unavailable", f"this version cannot read {name}: {LOAD_AGAIN}")
         await self.check_products(platforms)
 
     async def request(self, send: Callable[[AsyncOpenSearch], Awaitable[Any]]) -> Json:

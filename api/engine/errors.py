@@ -10,6 +10,7 @@ from api.errors import ApiError
 
 log = structlog.get_logger("gear.api")
 
+LOAD_AGAIN = "load the catalogue again with gear-indexer load"
 TOO_MANY_PITS_RETRY_AFTER_SECONDS = 30  # of hundreds of points in time, each kept for minutes, some are free by then
 
 # The engine answers these with a 400 although the request is valid.
@@ -107,7 +108,7 @@ def _known_reason(body: dict[str, Any], kind: str | None) -> Exception | None:
         return TooManyPitsError()
     if any(_UNKNOWN_FIELD in reason.lower() for reason in reasons):
         log.error("an index has an older definition: load its catalogue again", cause=str(body["error"])[:300])
-        return ApiError("search_unavailable", "this needs an index of a newer definition: load the catalogue again")
+        return ApiError("search_unavailable", f"this needs an index of a newer definition: {LOAD_AGAIN}")
     return None
 
 

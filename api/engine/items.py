@@ -9,6 +9,7 @@ from cachetools import LRUCache
 
 from api.engine.answers import Hit
 from api.engine.documents import ProductDocument
+from api.engine.errors import LOAD_AGAIN
 from api.errors import ApiError
 from mappings.items.listing import Listing, display_json, item_of
 from mappings.names import products_of
@@ -100,4 +101,4 @@ def _item(index: str, listing: Listing, shared: Mapping[str, bytes]) -> bytes:
 
 def _lacks_product(index: str) -> ApiError:
     log.error("a listing names no product, or one that is missing: gear-indexer doctor", index=index)
-    return ApiError("search_unavailable", f"{index} lacks a product: load the catalogue again")
+    return ApiError("search_unavailable", f"{index} lacks a product: {LOAD_AGAIN}")

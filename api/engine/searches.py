@@ -30,6 +30,7 @@ from api.engine.answers import (
 )
 from api.engine.documents import ProductDocument, read_products
 from api.engine.errors import (
+    LOAD_AGAIN,
     ForbiddenError,
     MissingError,
     NodeLostError,
@@ -177,7 +178,7 @@ class Searches:
             return await self._products.find(lookups, products, all_keys=all_keys, needs_revision=needs_revision)
         except NotLoadedError as error:
             log.error("a generation has no products: load its catalogue again", index=error.index)
-            raise ApiError("search_unavailable", f"{error.index} is missing: load the catalogue again") from error
+            raise ApiError("search_unavailable", f"{error.index} is missing: {LOAD_AGAIN}") from error
 
     async def check_products(self, platforms: Sequence[Platform]) -> None:
         """Raises ApiError `search_unavailable` unless the products of each loaded platform are those of what serves."""
@@ -185,7 +186,7 @@ class Searches:
         indices = await self._aliased_indices(self._products_of(platforms))
         if missing := sorted(expected - indices.keys()):
             log.error("a generation has no products: load its catalogue again", index=missing[0])
-            raise ApiError("search_unavailable", f"{missing[0]} is missing or does not serve: load the catalogue again")
+            raise ApiError("search_unavailable", f"{missing[0]} is missing or does not serve: {LOAD_AGAIN}")
 
     async def _loaded_products(self, platforms: Sequence[Platform]) -> Products:
         """Where the products are of the platforms that are loaded."""

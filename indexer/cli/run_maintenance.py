@@ -12,7 +12,7 @@ from rich.table import Table
 
 from indexer.cli.context import Interruption, all_indices, command_result, index_of, say
 from indexer.doctor.doctor import Doctor
-from indexer.doctor.findings import Finding, Severity
+from indexer.doctor.findings import Finding, Severity, load_command
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from indexer.maintenance.prune import prune
@@ -45,10 +45,11 @@ def run_status(platform: str | None, *, as_json: bool) -> None:
 
 def _readable_state(state: dict[str, Any]) -> str:
     """A few lines: what serves, and who is at work."""
-    lines = [f"{state['alias']}: nothing is loaded; gear-indexer load FILE... --platform {state['platform']}"]
+    load = load_command(state["platform"])
+    lines = [f"{state['alias']}: nothing is loaded; {load}"]
     if state["serving"] is not None:
         shown = ", ".join(f"{key} {value}" for key, value in state["settings"].items())
-        advice = "" if state["definition"] == "equal" else " from this version's: load again"
+        advice = "" if state["definition"] == "equal" else f" from this version's: load again, {load}"
         lines = [
             f"{state['alias']}: {state['items']:,} items in {state['serving']}",
             f"  definition {state['definition']}{advice}",

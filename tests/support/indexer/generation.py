@@ -25,6 +25,19 @@ def create_generation(
         client.indices.create(index=name, body={**body, "aliases": {alias: {} for alias in names}})
 
 
+def create_before_products(client: OpenSearch, alias: str) -> str:
+    """Makes an index as versions before products did: one, whose listings have all that texts are matched with."""
+    definition, index = read_definition(), f"{alias}-20250101000000000-00000000"
+    settings = {**definition.body["settings"], "analysis": definition.analysis()}
+    properties = {**definition.log_properties(), "item": {"type": "object", "enabled": False}}
+    del properties["product"], properties["part"]
+    mappings = {"dynamic": "strict", "properties": properties, "_meta": {"fingerprint": "00000000", "readBy": []}}
+    client.indices.create(index=index, body={"settings": settings, "mappings": mappings, "aliases": {alias: {}}})
+    item = {"id": 1, "platform": 730, "bound": False, "name": "Zorkmid", "price": 100}
+    client.index(index=index, id="1", body={**item, "item": item}, params={"refresh": "true"})
+    return index
+
+
 def swap(client: OpenSearch, alias: str, index: str) -> None:
     """Points both aliases to what a load has filled, as its end does."""
     actions: list[dict[str, Any]] = []

@@ -6,7 +6,7 @@ from mappings.definition import read_definition
 from mappings.names import products_of
 from tests.support.indexer.examined import findings, repaired, snapshot, stays
 from tests.support.indexer.fixtures import Place, items
-from tests.support.indexer.generation import create_generation
+from tests.support.indexer.generation import create_before_products, create_generation
 from tests.support.indexer.holders import ELSEWHERE, beating
 from tests.support.indexer.shop import Shop
 
@@ -39,6 +39,18 @@ def test_listings_without_their_products_are_reported(loaded: Place) -> None:
     assert missing["remedy"].startswith("gear-indexer load")
     loaded.load(items(3))
     assert findings(loaded) == []
+
+
+def test_an_index_from_before_products_is_reported_with_the_command_that_mends_it(place: Place) -> None:
+    """As right after an upgrade, before the catalogue is loaded again."""
+    Shop(place.environment["GEAR_DATABASE_URL"]).open()
+    index, command = create_before_products(place.client, place.alias), "gear-indexer load FILE... --platform 730"
+    found = {each["code"]: each for each in findings(place, code=1)}
+    assert [found[code]["subject"] for code in ("products-missing", "mapping-drift")] == [index, index]
+    assert {found[code]["remedy"] for code in ("products-missing", "mapping-drift")} == {command}
+    assert f"definition differs from this version's: load again, {command}" in place.run("status").stdout
+    report = place.load(items(1))
+    assert (report["previous"], findings(place)) == (index, [])
 
 
 def _nowhere(place: Place, old: str, now: str) -> None:

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 
 from mappings.definition import read_definition
+from mappings.names import products_of
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.generation import create_generation
 
@@ -129,5 +130,8 @@ def test_prune_never_removes_what_serves(place: Place) -> None:
     place.json("rollback", "--platform", "730", "--to", first)
     answer = place.json("prune", "--platform", "730", "--keep", "2")
     assert (answer["kept"], answer["removed"]) == ([first, third], [second])
+    names = {each for index in (first, third) for each in (index, products_of(index))}
+    assert set(place.client.indices.get(index=f"{place.alias}-2*")) == names, "no products of the one that went"
     assert place.json("prune", "--platform", "730", "--keep", "1")["kept"] == [first]
+    assert set(place.client.indices.get(index=f"{place.alias}-2*")) == {first, products_of(first)}
     assert place.served() == [1]

@@ -87,6 +87,21 @@ async def test_an_item_that_an_order_has_bound_and_freed_is_as_it_was(opensearch
         assert LOADED[5] in answer.content
 
 
+async def test_a_picture_that_changes_is_shown_on_every_item_that_says_so(opensearch_url: str, tmp_path: Path) -> None:
+    """A worker that has shown the one before shows the new one; an item that was not sent again stays as it was."""
+    old, new = ({"name": "Zorkmid", "price": 1, "image": f"https://example.com/{name}.png"} for name in ("a", "b"))
+    async with serving(opensearch_url, tmp_path, [{"id": number, **old} for number in (1, 2, 3)]) as (app, _):
+        for body in ({}, {"query": "zorkmid"}):
+            pictures = {each["id"]: each["image"] for each in (await app.search(body)).json()["gear"]}
+            assert pictures == dict.fromkeys((1, 2, 3), old["image"])
+        changed = [{"id": number, **new} for number in (1, 2)]
+        answer = await app.client.put("/v1/catalogue/730/items?visible=true", json=changed)
+        assert answer.status_code == 200, answer.text
+        for body in ({}, {"query": "zorkmid"}):
+            pictures = {each["id"]: each["image"] for each in (await app.search(body)).json()["gear"]}
+            assert pictures == {1: new["image"], 2: new["image"], 3: old["image"]}
+
+
 async def test_a_missing_product_stops_only_the_answers_that_need_it(opensearch_url: str, tmp_path: Path) -> None:
     async with serving(opensearch_url, tmp_path, ITEMS) as (app, client):
         index = index_of(app, client)

@@ -16,7 +16,7 @@ from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp
-from tests.support.indexer.generation import put_products
+from tests.support.indexer.generation import create_before_products, put_products
 from tests.support.search.serving import serving
 
 (CS2,) = read_platforms()
@@ -166,8 +166,22 @@ async def test_a_generation_without_its_products_is_no_empty_page(opensearch_url
         engine.indices.delete(index=f"{app.settings.alias(730)}-2*-products")
         answer = await app.search({"query": "zorkmid"})
         assert (answer.status_code, error_of(answer)["code"]) == (503, "search_unavailable")
-        assert "load the catalogue again" in error_of(answer)["message"]
+        assert "load the catalogue again with gear-indexer load" in error_of(answer)["message"]
         assert (await app.search({})).status_code == 503, "an item that no answer has shown yet needs its product"
+
+
+async def test_an_index_from_before_products_is_a_503_that_names_the_command(
+    opensearch_url: str, tmp_path: Path
+) -> None:
+    """As right after an upgrade, before the catalogue is loaded again."""
+    async with serving(opensearch_url, tmp_path, GAME) as (app, engine):
+        alias = app.settings.alias(730)
+        engine.indices.delete(index=f"{alias}-2*")
+        create_before_products(engine, alias)
+        error_of(await app.client.get("/health/ready?for=search"), "search_unavailable")
+        item_answer = await app.client.get("/v1/gear/1?platform=730")
+        for answer in (item_answer, await app.search({}), await app.search({"query": "zorkmid"})):
+            assert "with gear-indexer load" in error_of(answer, "search_unavailable")["message"]
 
 
 @pytest.mark.parametrize("text", ["zorkmid", "-zorkmid", "grue"])
