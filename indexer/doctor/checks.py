@@ -25,6 +25,8 @@ from mappings.names import products_of
 if TYPE_CHECKING:
     from indexer.products.missing import NamedProducts
 
+MAX_UNUSED = 10_000  # products that no item names, of which nothing is said: 3 MB
+
 
 @dataclass(frozen=True)
 class PlatformFacts:
@@ -132,7 +134,7 @@ def _products(facts: PlatformFacts, index: IndexFacts) -> Iterator[Finding]:
 
 
 def check_named(platform: int, index: str, named: "NamedProducts") -> Iterator[Finding]:
-    """Items that no text finds."""
+    """Items that no text finds, and products that no item needs."""
     if not named.complete:
         message = (
             f"{named.missing:,} of the {named.named:,} products, names of stickers and other shared documents "
@@ -140,6 +142,12 @@ def check_named(platform: int, index: str, named: "NamedProducts") -> Iterator[F
             "items, or no page can show them"
         )
         yield Finding(Code.PRODUCTS_INCOMPLETE, platform, index, message, load_command(platform))
+    if named.unused > max(named.named, MAX_UNUSED):
+        message = (
+            f"no item of {index} names {named.unused:,} of its {named.stored:,} products, names of stickers and parts: "
+            "their last items are gone, and they take space and the time of searches until a load leaves them out"
+        )
+        yield Finding(Code.PRODUCTS_UNUSED, platform, index, message, load_command(platform))
 
 
 def _alias(facts: PlatformFacts) -> Iterator[Finding]:

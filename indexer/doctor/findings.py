@@ -47,6 +47,7 @@ class Code(StrEnum):
     PRODUCTS_ALIAS = "products-alias"
     PRODUCTS_INCOMPLETE = "products-incomplete"
     PRODUCTS_ORPHANED = "products-orphaned", Severity.WARNING
+    PRODUCTS_UNUSED = "products-unused", Severity.WARNING
     STALE_LOCK = "stale-lock", Severity.WARNING
     UNFINISHED_LOAD = "unfinished-load", Severity.WARNING
     TOO_MANY_GENERATIONS = "too-many-generations", Severity.WARNING

@@ -7,7 +7,7 @@ from opensearchpy import OpenSearch
 
 from indexer.documents.product import sticker_key
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime
+from indexer.engine.scan import PointInTime, count_documents
 from mappings.names import products_of
 
 PAGE_KEYS: Final = 10_000
@@ -15,16 +15,22 @@ _WITHOUT_PRODUCT: Final = {"bool": {"must_not": [{"exists": {"field": "product"}
 
 
 class NamedProducts(NamedTuple):
-    """How many shared documents and names of stickers listings name, and how many of these are missing."""
+    """How many shared documents and names of stickers listings name, how many of them are missing, how many exist."""
 
     named: int
     missing: int
     unnamed: int  # listings that name no product
+    stored: int  # documents of the index of products
 
     @property
     def complete(self) -> bool:
         """Whether every listing can be found by its texts, and shown."""
         return not self.missing and not self.unnamed
+
+    @property
+    def unused(self) -> int:
+        """Documents that no listing names."""
+        return self.stored - (self.named - self.missing)
 
 
 def named_products(client: OpenSearch, index: str, platform: int, retry: RetryPolicy) -> NamedProducts:
@@ -41,7 +47,8 @@ def named_products(client: OpenSearch, index: str, platform: int, retry: RetryPo
             named += len(keys)
             with PointInTime(client, products_of(index), retry) as products:  # a page may take longer than one is kept
                 missing += len(keys) - products.count({"ids": {"values": keys}})
-    return NamedProducts(named, missing, unnamed)
+    stored = retry.call(lambda: count_documents(client, products_of(index)))
+    return NamedProducts(named, missing, unnamed, stored)
 
 
 def _named_keys(listings: PointInTime, platform: int) -> Iterator[list[str]]:

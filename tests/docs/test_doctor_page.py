@@ -55,6 +55,7 @@ TESTS: Final[dict[Code, tuple[str, ...]]] = {
         "test_products_without_listings_are_removed",
         "test_the_products_of_a_load_that_runs_are_left_alone",
     ),
+    Code.PRODUCTS_UNUSED: ("test_products_that_no_item_names_any_more_are_reported",),
     Code.STALE_LOCK: (
         "test_a_lock_of_a_dead_process_is_found_and_given_back",
         "test_a_lock_that_was_not_heard_of_for_long_is_watched_before_it_is_taken",

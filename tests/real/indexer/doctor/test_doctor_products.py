@@ -2,6 +2,7 @@
 
 import pytest
 
+from indexer.doctor.checks import MAX_UNUSED
 from mappings.definition import read_definition
 from mappings.names import products_of
 from tests.support.indexer.examined import findings, repaired, snapshot, stays
@@ -37,6 +38,21 @@ def test_listings_without_their_products_are_reported(loaded: Place) -> None:
     missing = stays(loaded, "products-missing", "every search with a text fails")
     assert missing["severity"] == "error"
     assert missing["remedy"].startswith("gear-indexer load")
+    loaded.load(items(3))
+    assert findings(loaded) == []
+
+
+def test_products_that_no_item_names_any_more_are_reported(loaded: Place) -> None:
+    """As where a catalogue is only changed, never loaded again."""
+    index = products_of(serving(loaded))
+    gone = b"".join(b'{"index":{}}\n{"part":"%d"}\n' % number for number in range(MAX_UNUSED))
+    assert not loaded.client.bulk(index=index, body=gone)["errors"]
+    assert findings(loaded) == []
+    loaded.client.index(index=index, body={"part": "one more"})
+    (unused,) = findings(loaded, code=0)
+    assert (unused["code"], unused["severity"]) == ("products-unused", "warning")
+    assert "10,001 of its 10,004" in unused["message"]
+    assert unused["remedy"] == "gear-indexer load FILE... --platform 730"
     loaded.load(items(3))
     assert findings(loaded) == []
 

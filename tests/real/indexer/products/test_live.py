@@ -144,7 +144,8 @@ def test_a_product_stays_when_its_last_item_goes_and_the_next_load_leaves_it_out
     loaded.client.indices.refresh(index=loaded.alias)
     assert found_by_text(loaded.client, loaded.alias, "neo noir") == []
     assert keys(an_item(9)) <= products_in(loaded.client, loaded.alias), "another item of it may come any moment"
-    assert is_complete(loaded)
+    named = named_products(loaded.client, loaded.json("status", "--platform", "730")["serving"], 730, RETRY)
+    assert (named.complete, named.unused) == (True, len(keys(an_item(9))))
     upsert(loaded, an_item(10))
     loaded.client.indices.refresh(index=loaded.alias)
     assert found_by_text(loaded.client, loaded.alias, "neo noir") == [10]

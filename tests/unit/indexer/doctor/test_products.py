@@ -118,9 +118,20 @@ def test_products_without_listings_are_left_over_unless_their_load_runs() -> Non
 
 
 def test_products_that_listings_name_and_that_are_missing_are_counted() -> None:
-    assert list(check_named(730, "x", NamedProducts(named=5, missing=0, unnamed=0))) == []
-    (missing,) = check_named(730, "x", NamedProducts(named=36_000, missing=2, unnamed=0))
+    assert list(check_named(730, "x", NamedProducts(named=5, missing=0, unnamed=0, stored=5))) == []
+    (missing,) = check_named(730, "x", NamedProducts(named=36_000, missing=2, unnamed=0, stored=35_998))
     assert (missing.code, missing.severity, missing.repair) == (Code.PRODUCTS_INCOMPLETE, Severity.ERROR, None)
     assert "2 of the 36,000 products" in missing.message
-    (unnamed,) = check_named(730, "x", NamedProducts(named=5, missing=0, unnamed=1))
+    (unnamed,) = check_named(730, "x", NamedProducts(named=5, missing=0, unnamed=1, stored=5))
     assert "1 items name no product" in unnamed.message
+
+
+def test_products_that_no_item_needs_are_reported_once_they_are_many() -> None:
+    """As where a catalogue is only changed, never loaded again."""
+    few = [NamedProducts(named=5, missing=0, unnamed=0, stored=10_005), NamedProducts(20_000, 0, 0, 40_000)]
+    assert [list(check_named(730, "x", named)) for named in few] == [[], []]
+    (unused,) = check_named(730, "x", NamedProducts(named=20_000, missing=0, unnamed=0, stored=40_001))
+    assert (unused.code, unused.severity, unused.repair) == (Code.PRODUCTS_UNUSED, Severity.WARNING, None)
+    assert "20,001 of its 40,001" in unused.message
+    *_, unused = check_named(730, "x", NamedProducts(named=5, missing=2, unnamed=0, stored=10_004))
+    assert "10,001 of its 10,004" in unused.message, "those that are missing are not there"
