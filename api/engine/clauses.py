@@ -27,6 +27,6 @@ def price_range(low: Decimal | None, high: Decimal | None, minor_digits: int) ->
     return {"range": {"price.ascending": bounds}}
 
 
-def aggregation_request(query: Clause, aggregations: Clause) -> Clause:
-    """The search body for aggregations of a query's hits, and nothing else."""
-    return {"size": 0, "track_total_hits": False, "query": query, "aggregations": aggregations}
+def aggregation_request(query: Clause, aggregations: Clause, *, with_total: bool = False) -> Clause:
+    """The search body for aggregations of a query's hits, and nothing else but their number where that is wanted."""
+    return {"size": 0, "track_total_hits": with_total, "query": query, "aggregations": aggregations}

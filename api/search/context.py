@@ -67,8 +67,9 @@ class PointInTime:
 class Page:
     """A page of items or groups, the exact total, and the parse that found them; `hits` are those of items.
 
-    `groups` of the total are on the page; those that have no offers any more are not in `gear`. A cursor reads on
-    behind the `last_head` of groups, or the last hit, where there is a next page.
+    `groups` of the total are on the page; those that have no offers any more are not in `gear`. All groups together
+    have so many `items`, else the total is their number. A cursor reads on behind the `last_head` of groups, or the
+    last hit, where there is a next page.
     """
 
     gear: list[Gear]
@@ -78,6 +79,7 @@ class Page:
     facets: Json | None = None
     next_cursor: str | None = None
     groups: int = 0
+    items: int | None = None
     last_head: Sequence[Any] = ()
     has_next: bool = False
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from api.engine.answers import Answer, Gear, Json, hits_of
+from api.engine.answers import Answer, Gear, Json, hits_of, total_of
 from api.engine.clauses import Clause, aggregation_request
 from api.errors import ApiError
 from api.search.context import Page, SearchContext
@@ -50,6 +50,7 @@ class Head(NamedTuple):
 class _Order:
     groups: list[int]
     total: int
+    items: int
     last: Sequence[Any] = ()
     has_next: bool = False
 
@@ -63,12 +64,19 @@ async def grouped_page(context: SearchContext) -> Page:
     for _ in range(MAX_ATTEMPTS):
         order = await _order(context)
         if not order.groups:
-            return Page([], order.total, query.parsed)
+            return Page([], order.total, query.parsed, items=order.items)
         (answer,) = await context.index.search_all([group_hits_request(query, order.groups)])
         gear = group_hits(answer, order.groups, query.minor_digits)
         if len(gear) == len(order.groups) or context.pit is not None:
-            count, last = len(order.groups), order.last
-            return Page(gear, order.total, query.parsed, groups=count, last_head=last, has_next=order.has_next)
+            return Page(
+                gear,
+                order.total,
+                query.parsed,
+                groups=len(order.groups),
+                items=order.items,
+                last_head=order.last,
+                has_next=order.has_next,
+            )
     raise ApiError("search_unavailable", "the offers change faster than they can be read")
 
 
@@ -87,25 +95,29 @@ async def _order(context: SearchContext) -> _Order:
     groups, total = [hit["sort"][-1] for hit in hits_of(page)], group_count(count)
     if total is None or not query.is_page(len(groups), total):  # the index was refreshed between the two
         return await _sorted_here(context)
-    return _Order(groups, total)
+    return _Order(groups, total, grouped_items(count))
 
 
 async def _sorted_here(context: SearchContext) -> _Order:
-    heads = await _heads(context)
+    heads, items = await _heads(context)
     ordered = await asyncio.to_thread(page_of_heads, context.query, heads)
     page = ordered[: context.body.limit]
-    return _Order([head.group for head in page], len(heads), page[-1] if page else (), len(ordered) > len(page))
+    has_next = len(ordered) > len(page)
+    return _Order([head.group for head in page], len(heads), items, page[-1] if page else (), has_next)
 
 
-async def _heads(context: SearchContext, low: int = MIN_GROUP, high: int = MAX_GROUP) -> list[Head]:
-    """The heads between these bounds, by halves where there are too many: group numbers are spread evenly."""
+async def _heads(context: SearchContext, low: int = MIN_GROUP, high: int = MAX_GROUP) -> tuple[list[Head], int]:
+    """The heads between these bounds and the number of all their items, by halves where there are too many: group
+    numbers are spread evenly.
+    """
     (answer,) = await context.source.search_all([heads_request(context.query, low, high)], _SORT_VALUES_PATH)
     # in a thread: tens of thousands of heads would stop the event loop for a tenth of a second
     heads = await asyncio.to_thread(heads_of, answer)
     if heads is not None:
-        return heads
+        return heads, total_of(answer)
     middle = (low + high) // 2
-    return [*await _heads(context, low, middle), *await _heads(context, middle + 1, high)]
+    (lower, below), (upper, above) = await _heads(context, low, middle), await _heads(context, middle + 1, high)
+    return [*lower, *upper], below + above
 
 
 def group_page_request(query: SearchQuery) -> Clause:
@@ -126,6 +138,11 @@ def group_count(answer: Answer) -> int | None:
     """The number of names in the answer to `group_count_request`; None if there may be more than fit."""
     number: int = answer["aggregations"]["number"]["count"]
     return number if number < MAX_HEADS else None
+
+
+def grouped_items(answer: Answer) -> int:
+    """The number of items that these names have together."""
+    return int(answer["aggregations"]["number"]["sum"])
 
 
 def heads_request(query: SearchQuery, low: int = MIN_GROUP, high: int = MAX_GROUP) -> Clause:

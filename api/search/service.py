@@ -8,7 +8,7 @@ import orjson
 from api.http.json_body import checked, parse
 from api.search.context import Page, SearchContext, page_of, search_context
 from api.search.costs import Charge, extra_cost, relaxation_cost
-from api.search.facets.facets import FacetCounting
+from api.search.facets.facets import FacetCounting, RefreshedError
 from api.search.forced_filters import forced_filters
 from api.search.groups import grouped_page
 from api.search.pagination.cursor import START
@@ -78,14 +78,23 @@ async def _page(services: SearchServices, context: SearchContext, charge: Charge
 
 
 async def _page_with_facets(services: SearchServices, context: SearchContext) -> Page:
-    """The page; the facets are counted in the same round trip."""
+    """The page; the facets are counted in the same round trip, and where the index was refreshed within it, both are
+    read again, of one point in time. A cursor has the facets of now.
+    """
     if not context.body.facets:
         return await strict_page(services, context)
     in_parts = services.broad_filters.has(context.query)
     counting = FacetCounting(context.index, context.query, in_parts=in_parts)
     page = await strict_page(services, replace(context, index=counting))
     services.broad_filters.add(context.query, page.total)
-    return replace(page, facets=await counting.facets())
+    items = page.total if page.items is None else page.items
+    try:
+        return replace(page, facets=await counting.facets(items if context.pit is None else None))
+    except RefreshedError:
+        async with services.points_in_time.own(context.platforms) as pit:
+            counting = FacetCounting(pit, context.query)
+            page = page if context.pit else await strict_page(services, replace(context, index=counting))
+            return replace(page, facets=await counting.facets())
 
 
 async def strict_page(services: SearchServices, context: SearchContext) -> Page:

@@ -6,6 +6,9 @@ added up (docs/decisions/0092). The engine answers them side by side and caches 
 answer for every search that differs in nothing but page, sort or that filter. Nearly always these requests go out with
 those of the page; only a selected value without hits, and more values than one answer holds, take further ones. The
 lowest and the highest value of a histogram are asked for afterwards, among the items of its first and its last bucket.
+
+The index may be refreshed between any two of these requests. What they counted is compared with the items that the page
+found, and must fit: those of its query are as many, so are those with the selected values of a field.
 """
 
 from collections import Counter
@@ -13,17 +16,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from api.engine.answers import Answer, Json, Source
+from api.engine.answers import Answer, Json, Source, total_of
 from api.engine.clauses import Clause, aggregation_request
 from api.search.facets.histograms import (
     Places,
+    are_possible,
     buckets,
     counts_by_place,
     extremes_of,
     extremes_request,
     histogram,
-    histogram_request,
-    whole_histogram,
 )
 from api.search.facets.price_parts import price_parts
 from api.search.query.request import SearchQuery, values_clause
@@ -38,6 +40,10 @@ MAX_BUCKETS = 5_000
 Counts = dict[str, int]
 
 _ROWS = {row.name: row for row in FACETS}
+
+
+class RefreshedError(Exception):
+    """The index was refreshed between the requests of one search."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +76,12 @@ class FacetCounting:
         self._answers = self._answers or answers[len(bodies) :]
         return answers[: len(bodies)]
 
-    async def facets(self) -> Json | None:
-        """The requested facets by name, None if there are none; raises ApiError `search_unavailable`."""
+    async def facets(self, items: int | None = None) -> Json | None:
+        """The requested facets by name, None if there are none; raises ApiError `search_unavailable`.
+
+        Raises RefreshedError for counts of two moments, which contradict each other or the number of `items` that the
+        page found, if that is known.
+        """
         if not self._requests:
             return None
         if self._answers is None:
@@ -92,6 +102,8 @@ class FacetCounting:
                     incomplete.add(row)
                     counted = await self._all_values(row, request.query)
                 counts[row] = counted
+            if items is not None and not self._fit(request, answers, counts, histograms, items):
+                raise RefreshedError
         selected = {row: getattr(self._query.body.filters, row.name, []) for row in counts}
         unlisted = {
             row: values
@@ -104,11 +116,26 @@ class FacetCounting:
             facets[row.name] = facet_values(counted, selected[row], existing.get(row, {}))
         return facets
 
-    async def _histograms(self, counted: Mapping[Filter, tuple[FacetRequest, Places]]) -> Json:
-        """The histograms with the lowest and highest value of each.
+    def _fit(
+        self,
+        request: FacetRequest,
+        answers: Sequence[Answer],
+        counts: Mapping[Filter, Counts],
+        histograms: Mapping[Filter, tuple[FacetRequest, Places]],
+        items: int,
+    ) -> bool:
+        """Whether what a request counted may be of a moment at which the search finds so many items."""
+        row, *_ = request.rows
+        own = self._query.filters.get(row.name)
+        if own is None:
+            return sum(map(total_of, answers)) == items
+        if row.kind is not Kind.FOLDED:
+            return are_possible(row, self._query.minor_digits, histograms[row][1], own, items)
+        selected = set(map(_folded, getattr(self._query.body.filters, row.name)))
+        return sum(count for value, count in counts[row].items() if count and _folded(value) in selected) == items
 
-        Those are asked for whole whose extremes went when the index was refreshed.
-        """
+    async def _histograms(self, counted: Mapping[Filter, tuple[FacetRequest, Places]]) -> Json:
+        """The histograms with the lowest and highest value of each; raises RefreshedError."""
         digits = self._query.minor_digits
         bodies = {
             row: [extremes_request(row, digits, part, places) for part in request.parts]
@@ -117,15 +144,13 @@ class FacetCounting:
         }
         requests = [body for each in bodies.values() for body in each]
         answers = iter(await self._source.search_all(requests) if requests else [])
-        extremes = {row: extremes_of(row, list(islice(answers, len(each)))) for row, each in bodies.items()}
-        facets: Json = {}
-        for row, (request, places) in counted.items():
-            facet = histogram(row, digits, places, extremes.get(row))
-            if facet is None:
-                (answer,) = await self._source.search_all([histogram_request(row, digits, request.query)])
-                facet = whole_histogram(row, digits, answer)
-            facets[row.name] = facet
-        return facets
+        places = {row: places for row, (_, places) in counted.items()}
+        extremes = {
+            row: extremes_of(row, list(islice(answers, len(each))), places[row]) for row, each in bodies.items()
+        }
+        if None in extremes.values():
+            raise RefreshedError
+        return {row.name: histogram(row, digits, places[row], extremes.get(row)) for row in counted}
 
     async def _existing_values(self, selected: dict[Filter, list[str]]) -> dict[Filter, Counts]:
         """For each field the values of the platforms, on offer or not, that its filter finds with the selected ones."""
@@ -233,7 +258,9 @@ def _facet_request(
     prices = price_parts(filters["price"], query.minor_digits) if in_parts and "price" in filters else []
     # each has some of the items, and the first what many searches count alike
     parts = [query.offered_with({**filters, "price": price}) for price in prices] or [clause]
-    return FacetRequest(rows, clause, parts, [aggregation_request(part, aggregations) for part in parts])
+    with_total = without is None  # which is that of the page
+    bodies = [aggregation_request(part, aggregations, with_total=with_total) for part in parts]
+    return FacetRequest(rows, clause, parts, bodies)
 
 
 def _places(row: Filter, answers: Sequence[Answer]) -> Places:

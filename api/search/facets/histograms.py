@@ -1,7 +1,7 @@
 """The search bodies that make a histogram, and the histogram in their answers. Pure."""
 
+import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from api.engine.answers import Answer, Json
 from api.engine.clauses import Clause, aggregation_request, any_of
@@ -35,34 +35,32 @@ def extremes_request(row: Filter, minor_digits: int, query: Clause, places: Plac
     return aggregation_request({"bool": {"filter": [query, any_of(clauses)]}}, _extremes(row))
 
 
-def extremes_of(row: Filter, answers: Sequence[Answer]) -> Extremes | None:
-    """The lowest and the highest value in the answers to `extremes_request`; None if there are no values any more."""
+def extremes_of(row: Filter, answers: Sequence[Answer], places: Places) -> Extremes | None:
+    """The lowest and the highest value in the answers to `extremes_request`; None if their buckets have not as many
+    items any more, or more.
+    """
     stats = [answer["aggregations"][row.name + _EXTREMES] for answer in answers]
     stats = [each for each in stats if each["count"]]
-    return (min(each["min"] for each in stats), max(each["max"] for each in stats)) if stats else None
-
-
-def histogram_request(row: Filter, minor_digits: int, query: Clause) -> Clause:
-    """The search body for a whole histogram, of one moment and by the items' values."""
-    edges = _edges(row, minor_digits)
-    ranges: list[Clause] = [{"from": low, "to": high} for low, high in pairwise(edges[:-1])]
-    counted = {"range": {"field": row.field, "ranges": [*ranges, {"from": edges[-2]}]}}
-    return aggregation_request(query, {row.name: counted, **_extremes(row)})
-
-
-def whole_histogram(row: Filter, minor_digits: int, answer: Answer) -> Json:
-    """The histogram in the answer to `histogram_request`."""
-    counts = enumerate(bucket["doc_count"] for bucket in answer["aggregations"][row.name]["buckets"])
-    places = {place: count for place, count in counts if count}
-    return histogram(row, minor_digits, places, extremes_of(row, [answer])) or NOTHING
-
-
-def histogram(row: Filter, minor_digits: int, places: Places, extremes: Extremes | None) -> Json | None:
-    """A histogram from the first to the last bucket with items; None where the items with the extremes have gone."""
-    if not places:
-        return NOTHING
-    if extremes is None:
+    if sum(each["count"] for each in stats) != sum(places[place] for place in {min(places), max(places)}):
         return None
+    return min(each["min"] for each in stats), max(each["max"] for each in stats)
+
+
+def are_possible(row: Filter, minor_digits: int, places: Places, clause: Clause, items: int) -> bool:
+    """Whether a filter of the histogram's own field can let through so many items. Its bounds may be within buckets."""
+    (bounds,) = clause["range"].values()
+    low, high = bounds.get("gte", -math.inf), bounds.get("lte", math.inf)
+    edges, unit = _edges(row, minor_digits), 1 if row.kind is Kind.MONEY else 0
+    counts = [(edges[place], edges[place + 1], count) for place, count in places.items()]
+    least = sum(count for first, end, count in counts if low <= first and end - unit <= high)
+    most = sum(count for first, end, count in counts if first <= high and (low < end or end == edges[-1]))
+    return least <= items <= most
+
+
+def histogram(row: Filter, minor_digits: int, places: Places, extremes: Extremes | None) -> Json:
+    """A histogram from the first to the last bucket with items, of which there are none without extremes."""
+    if extremes is None:
+        return NOTHING
     lowest, highest = extremes
     edges = [_main_unit(row, edge, minor_digits) for edge in _edges(row, minor_digits)]
     return {

@@ -8,8 +8,8 @@ looks once a minute, drops them. At shutdown those that were read to their end a
 
 import asyncio
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from msgspec import structs
 from api.background import BackgroundTasks
 from api.engine.answers import OpenedPit
 from api.engine.client import Engine
-from api.engine.errors import TooManyPitsError
+from api.engine.errors import PitGoneError, TooManyPitsError
 from api.errors import ApiError
 from api.search.context import PointInTime
 from api.search.pagination.cursor import Cursor, decode, encode
@@ -114,6 +114,17 @@ class PointsInTime:
             shared = _Shared(now, self._start_opening(platforms))
             self._shared[key] = shared
         return self._point_in_time(await asyncio.shield(shared.opening), shared=True)
+
+    @asynccontextmanager
+    async def own(self, platforms: Sequence[Platform]) -> AsyncIterator[PointInTime]:
+        """The items as they are now, for one response; raises ApiError `search_unavailable`."""
+        pit = self._point_in_time(await self._open_own(platforms), shared=False)
+        try:
+            yield pit
+        except PitGoneError as error:
+            raise ApiError("search_unavailable") from error
+        finally:
+            self._tasks.start(self._close([pit.id]))  # the response need not wait for it
 
     def resume(self, cursor: Cursor) -> PointInTime:
         """The point in time that a cursor reads."""

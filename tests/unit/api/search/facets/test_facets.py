@@ -15,6 +15,7 @@ from api.search.context import Index
 from api.search.facets.facets import (
     MAX_BUCKETS,
     FacetCounting,
+    RefreshedError,
     counts_of,
     facet_requests,
     facet_values,
@@ -25,7 +26,6 @@ from api.search.facets.histograms import (
     extremes_of,
     extremes_request,
     histogram,
-    histogram_request,
 )
 from api.search.parsing.parse import parse_query
 from api.search.query.request import SearchQuery
@@ -119,7 +119,9 @@ def edges_of(row: Filter, minor_digits: int) -> Sequence[float]:
 def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> Answer:
     """What the engine answers to the aggregations for these values."""
     places = Counter(bucket_of(value, edges_of(row, minor_digits)) for value in held)
-    extremes = {"count": len(held), "min": min(held, default=None), "max": max(held, default=None)}
+    ends = {bucket_of(value, edges_of(row, minor_digits)) for value in (min(held), max(held))} if held else ()
+    count = sum(places[end] for end in ends)
+    extremes = {"count": count, "min": min(held, default=None), "max": max(held, default=None)}
     buckets = [{"key": place, "doc_count": count} for place, count in places.items()]
     counts = {"buckets": buckets, "sum_other_doc_count": 0}
     return {"aggregations": {row.name: counts, f"{row.name}_extremes": extremes}}
@@ -127,7 +129,8 @@ def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> Answer:
 
 def histogram_of(row: Filter, minor_digits: int, held: list[float]) -> Any:
     answer = engine_counts(row, minor_digits, held)
-    return histogram(row, minor_digits, counts_by_place(row, answer), extremes_of(row, [answer]))
+    places = counts_by_place(row, answer)
+    return histogram(row, minor_digits, places, extremes_of(row, [answer], places) if places else None)
 
 
 @pytest.mark.parametrize(
@@ -245,31 +248,52 @@ def test_the_last_bucket_ends_with_the_highest_value_of_all(row: Filter, place: 
     assert request["query"] == {"bool": {"filter": [{"match_all": {}}, {"range": clause}]}}
 
 
-async def test_a_histogram_whose_ends_have_gone_is_counted_again() -> None:
-    held = iter([[0.2], [], [0.5]])
-
-    def answer(body: Any) -> Answer:
-        values = next(held)
-        return (
-            by_value(FLOAT, values)
-            if "range" in body["aggregations"].get("float", {})
-            else engine_counts(FLOAT, 2, values)
-        )
-
-    facets, engine = counting('{"facets": ["float"]}', answer)
-    values = await facets.facets()
-    assert values is not None
-    assert values["float"] == histogram_of(FLOAT, 2, [0.5])
-    assert engine.sizes == [1, 1, 1]
+@pytest.mark.parametrize("later", [[], [0.2, 0.2]])
+async def test_a_histogram_whose_ends_have_other_items_afterwards_is_of_two_moments(later: list[float]) -> None:
+    held = iter([[0.2], later])
+    facets, _ = counting('{"facets": ["float"]}', lambda _: engine_counts(FLOAT, 2, next(held)))
+    with pytest.raises(RefreshedError):
+        await facets.facets()
 
 
-def by_value(row: Filter, held: list[float]) -> Answer:
-    """What the engine answers where it compares the values with the edges."""
-    asked = histogram_request(row, 2, {})["aggregations"][row.name]["range"]
-    counts = [sum(one["from"] <= value < one.get("to", float("inf")) for value in held) for one in asked["ranges"]]
-    answer = engine_counts(row, 2, held)
-    answer["aggregations"][row.name] = {"buckets": [{"doc_count": count} for count in counts]}
-    return answer
+def with_total(answer: Answer, total: int) -> Answer:
+    return {**answer, "hits": {"total": {"value": total}}}
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "fitting", "others"),
+    [
+        ('{"facets": ["type"]}', with_total(counted("type", Knife=2), 3), [3], [2, 4]),
+        (
+            '{"filters": {"type": ["knife", "Gloves"]}, "facets": ["type"]}',
+            counted("type", Knife=2, **{"Knife™": 1}, Gloves=4, Rifle=8),
+            [7],
+            [6, 8, 15],
+        ),
+        (
+            '{"filters": {"price": {"min": 0.05, "max": 0.3}}, "facets": ["price"]}',
+            engine_counts(PRICE, 2, [3, 4, 5, 21, 22]),
+            [1, 2, 3],
+            [0, 4],
+        ),
+        (
+            '{"filters": {"price": {"min": 0.05, "max": 0.19}}, "facets": ["price"]}',
+            engine_counts(PRICE, 2, [3, 4, 5, 21, 22]),
+            [1],
+            [0, 2],
+        ),
+        ('{"filters": {"float": {"min": 1}}, "facets": ["float"]}', engine_counts(FLOAT, 2, [0.5, 0.99]), [0, 1], [2]),
+        ('{"filters": {"float": {"max": 0.5}}, "facets": ["float"]}', engine_counts(FLOAT, 2, [0.2, 0.3]), [2], [1]),
+    ],
+)
+async def test_counts_that_the_items_of_the_page_contradict_are_of_two_moments(
+    text: str, answer: Answer, fitting: list[int], others: list[int]
+) -> None:
+    for items in fitting:
+        assert await counting(text, lambda _: answer)[0].facets(items) is not None
+    for items in others:
+        with pytest.raises(RefreshedError):
+            await counting(text, lambda _: answer)[0].facets(items)
 
 
 async def test_a_selected_value_without_hits_is_looked_up_on_the_platform() -> None:

@@ -120,12 +120,13 @@ def grouping(heads: dict[int, list[int]]) -> Callable[[Any], Answer]:
             buckets = [{"key": group, **offers} for group in terms["group"]]
             return {"hits": {"hits": hits}, "aggregations": {"offers": {"buckets": buckets}}}
         if "names" in body.get("aggregations", {}):
-            return {"hits": {}, "aggregations": {"number": {"count": len(heads)}}}
+            return {"hits": {}, "aggregations": {"number": {"count": len(heads), "sum": 2.0 * len(heads)}}}
         clauses = body["query"]["bool"]["filter"]
         bounds: list[Any] = [clause["range"]["group"] for clause in clauses if "range" in clause]
         low, high = (bounds[0]["gte"], bounds[0]["lte"]) if bounds else (groups.MIN_GROUP, groups.MAX_GROUP)
         within = [{"sort": [1, group, 730, *values, group]} for group, values in heads.items() if low <= group <= high]
-        return {"hits": {"hits": [cast("Hit", hit) for hit in within[: groups.MAX_HEADS]]}}
+        total = {"value": 2 * len(within)}  # each group has two offers
+        return {"hits": {"total": total, "hits": [cast("Hit", hit) for hit in within[: groups.MAX_HEADS]]}}
 
     return answer
 
@@ -142,7 +143,7 @@ def ids(page: Page) -> list[int]:
 async def test_by_price_the_engine_orders_the_groups() -> None:
     context, _ = searching('{"groupBy": "name", "sort": "price_asc"}', grouping({5: [], -7: []}))
     page = await groups.grouped_page(context)
-    assert (ids(page), page.total) == ([5, -7], 2)
+    assert (ids(page), page.total, page.items) == ([5, -7], 2, 4)
     offers = orjson.loads(orjson.dumps(page.gear[0]))["offers"]
     assert offers == {"count": 2, "priceMin": 0.05, "priceMax": 7.0, "floatMin": None, "floatMax": None}
 
@@ -180,6 +181,7 @@ async def test_more_groups_than_one_answer_holds_are_fetched_by_halves(sort: str
     context, _ = searching(json.dumps({"groupBy": "name", "sort": sort, "limit": 2}), grouping(heads))
     page = await groups.grouped_page(context)
     assert (ids(page), page.total) == ([first, first + 1] if sort == "price_asc" else [last, last - 1], count)
+    assert page.items == 2 * count
 
 
 async def test_without_groups_no_hits_are_fetched() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from api.background import BackgroundTasks
 from api.engine.answers import OpenedPit
-from api.engine.errors import TooManyPitsError
+from api.engine.errors import PitGoneError, TooManyPitsError
+from api.errors import ApiError
 from api.search.context import PointInTime
 from api.search.pagination.point_in_time import PointsInTime
 from mappings.platforms import Platform
@@ -77,3 +78,20 @@ async def test_a_start_whose_client_goes_away_is_counted_until_it_is_closed(
     assert engine.opened == {pit.id, following.id} == set(worker._opened)
     await worker.discard(pit)
     assert engine.opened == {following.id} == set(worker._opened)
+
+
+async def test_one_for_a_single_response_is_closed_behind_it_and_is_a_503_where_the_engine_lost_it(
+    full: tuple[SmallEngine, PointsInTime],
+) -> None:
+    engine, worker = full
+    engine.may_open.set()
+
+    async def respond() -> None:
+        async with worker.own([CS2]) as pit:
+            assert engine.opened == {pit.id} == set(worker._opened)
+            raise PitGoneError
+
+    with pytest.raises(ApiError, match="search_unavailable"):
+        await respond()
+    await worker._tasks.close()
+    assert (engine.opened, worker._opened) == (set(), {})

@@ -1,0 +1,123 @@
+"""The page and its facets are several questions to the engine, and agree whatever happens between them."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.api.catalogue import CS2, simple_item
+from tests.support.app import RunningApp, running
+from tests.support.faults.changing_proxy import ChangingProxy, Exchange, changing
+from tests.support.search.serving import serving
+
+AK, AWP = "AK-47 | Redline (Field-Tested)", "AWP | Asiimov (Field-Tested)"
+ITEMS = [
+    {**simple_item(1, 1.0, AK), "details": {"weapon": "AK-47", "type": "Rifle"}, "paint": {"float": 0.16}},
+    {**simple_item(2, 1.5, AWP), "details": {"weapon": "AWP", "type": "Sniper Rifle"}, "paint": {"float": 0.2}},
+    {**simple_item(3, 1.9, AK), "details": {"weapon": "AK-47", "type": "Rifle"}, "paint": {"float": 0.3}},
+]
+BODIES: dict[str, dict[str, Any]] = {
+    "of what the page shows": {"facets": ["type"]},
+    "a text": {"query": "ak-47 redline", "facets": ["type"]},
+    "the most expensive": {"facets": ["type"], "sort": "price_desc"},
+    "the field's own filter": {"filters": {"weapon": ["AK-47"]}, "facets": ["weapon"]},
+    "the price's own filter": {"filters": {"price": {"min": 1, "max": 1.99}}, "facets": ["price"]},
+    "the float's own filter": {"filters": {"float": {"max": 0.5}}, "facets": ["float"]},
+    "groups by price": {"groupBy": "name", "facets": ["type"], "sort": "price_asc"},
+    "groups by float": {"groupBy": "name", "facets": ["type"], "sort": "float_desc"},
+}
+
+
+class Shop:
+    """The app on three items, its engine behind a proxy, and what happens to an item within a search."""
+
+    def __init__(self, app: RunningApp, proxy: ChangingProxy, engine_url: str) -> None:
+        self.app = app
+        self._proxy = proxy
+        self._engine = httpx.Client(base_url=engine_url, timeout=60)
+
+    def close(self) -> None:
+        self._engine.close()
+
+    async def answers(self, body: dict[str, Any], moves: str, *, within: bool) -> tuple[Any, Any]:
+        """The answer of a search under which an item goes or one comes, and that of the same search afterwards.
+
+        That happens `within` its first round trip, between the page and its facets, or else behind it.
+        """
+        asked: list[str] = []
+
+        def change(exchange: Exchange) -> None:
+            counts_facets = exchange.path.startswith("/_msearch") and any(self._are_of_facets(exchange, body))
+            if asked or not counts_facets:
+                return
+            asked.append(exchange.path)
+            self._move(moves)
+            if within:
+                exchange.json = {**exchange.json, "responses": self._spliced(exchange, body)}
+
+        self._proxy.change = change
+        found = await self.app.search(body)
+        self._proxy.change = lambda _: None
+        assert asked
+        return found.json(), (await self.app.search(body)).json()
+
+    @staticmethod
+    def _are_of_facets(exchange: Exchange, body: dict[str, Any]) -> list[bool]:
+        """Which of the requests of one round trip count facets."""
+        requests = [json.loads(line) for line in exchange.sent.splitlines()[1::2]]
+        return [not set(body["facets"]).isdisjoint(request.get("aggregations", ())) for request in requests]
+
+    def _spliced(self, exchange: Exchange, body: dict[str, Any]) -> list[Any]:
+        """The answers from before, those of facets from now."""
+        again = self._engine.post(exchange.path, content=exchange.sent, headers={"Content-Type": "application/json"})
+        answers = zip(
+            self._are_of_facets(exchange, body), exchange.json["responses"], again.json()["responses"], strict=True
+        )
+        return [new if is_of_facets else old for is_of_facets, old, new in answers]
+
+    def _move(self, moves: str) -> None:
+        document = f"/{self.app.settings.alias(CS2.id)}/_doc"
+        if moves == "goes":
+            gone = self._engine.delete(f"{document}/3", params={"refresh": "true"})
+            assert gone.status_code == 200, gone.text
+            return
+        held = self._engine.get(f"{document}/3").json()["_source"]
+        come = self._engine.put(f"{document}/9", params={"refresh": "true"}, json={**held, "id": 9})
+        assert come.status_code == 201, come.text
+
+
+@asynccontextmanager
+async def shop(opensearch_url: str, folder: Path) -> AsyncIterator[Shop]:
+    async with serving(opensearch_url, folder, ITEMS) as (direct, _):
+        with changing(opensearch_url) as proxy:
+            settings = direct.settings.model_copy(update={"opensearch_url": proxy.url})
+            async with running(settings) as app:
+                started = Shop(app, proxy, opensearch_url)
+                try:
+                    yield started
+                finally:
+                    started.close()
+
+
+@pytest.mark.parametrize("moves", ["goes", "comes"])
+@pytest.mark.parametrize("name", BODIES)
+async def test_a_page_and_its_facets_are_of_one_moment(
+    opensearch_url: str, tmp_path: Path, name: str, moves: str
+) -> None:
+    async with shop(opensearch_url, tmp_path) as started:
+        found, now = await started.answers(BODIES[name], moves, within=True)
+        assert found == now
+
+
+@pytest.mark.parametrize("moves", ["goes", "comes"])
+@pytest.mark.parametrize("facet", ["price", "float"])
+async def test_a_histogram_and_its_ends_are_of_one_moment(
+    opensearch_url: str, tmp_path: Path, facet: str, moves: str
+) -> None:
+    async with shop(opensearch_url, tmp_path) as started:
+        found, now = await started.answers({"facets": [facet]}, moves, within=False)
+        assert found == now
