@@ -144,7 +144,7 @@ def check_named(platform: int, index: str, named: "NamedProducts") -> Iterator[F
         yield Finding(Code.PRODUCTS_INCOMPLETE, platform, index, message, load_command(platform))
     if named.unused > max(named.named, MAX_UNUSED):
         message = (
-            f"no item of {index} names {named.unused:,} of its {named.stored:,} shared documents and names of stickers: "
+            f"no item of {index} names {named.unused:,} of the {named.stored:,} shared documents and stickers: "
             "their last items are gone, and they take space and the time of searches until a load leaves them out"
         )
         yield Finding(Code.PRODUCTS_UNUSED, platform, index, message, load_command(platform))
