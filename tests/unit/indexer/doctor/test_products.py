@@ -132,6 +132,6 @@ def test_products_that_no_item_needs_are_reported_once_they_are_many() -> None:
     assert [list(check_named(730, "x", named)) for named in few] == [[], []]
     (unused,) = check_named(730, "x", NamedProducts(named=20_000, missing=0, unnamed=0, stored=40_001))
     assert (unused.code, unused.severity, unused.repair) == (Code.PRODUCTS_UNUSED, Severity.WARNING, None)
-    assert "20,001 of its 40,001" in unused.message
+    assert "20,001 of the 40,001" in unused.message
     *_, unused = check_named(730, "x", NamedProducts(named=5, missing=2, unnamed=0, stored=10_004))
-    assert "10,001 of its 10,004" in unused.message, "those that are missing are not there"
+    assert "10,001 of the 10,004" in unused.message, "those that are missing are not there"
