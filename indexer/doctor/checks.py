@@ -23,6 +23,7 @@ from mappings.definition import Definition
 from mappings.names import products_of
 
 if TYPE_CHECKING:
+    from indexer.products.altered import AlteredProducts
     from indexer.products.missing import NamedProducts
 
 MAX_UNUSED = 10_000  # products that no item names, of which nothing is said: 3 MB
@@ -148,6 +149,17 @@ def check_named(platform: int, index: str, named: "NamedProducts") -> Iterator[F
             "their last items are gone, and they take space and the time of searches until a load leaves them out"
         )
         yield Finding(Code.PRODUCTS_UNUSED, platform, index, message, load_command(platform))
+
+
+def check_altered(platform: int, index: str, altered: "AlteredProducts") -> Iterator[Finding]:
+    """Products that say something else than was loaded."""
+    if altered.number:
+        message = (
+            f"{altered.number:,} products or other shared documents of {index} were altered behind the indexer's "
+            f"back (such as {altered.first}): searches find and show what they say now, and what is shown wrongly "
+            "cannot be ordered"
+        )
+        yield Finding(Code.PRODUCTS_ALTERED, platform, index, message, load_command(platform))
 
 
 def _alias(facts: PlatformFacts) -> Iterator[Finding]:

@@ -25,6 +25,7 @@ from indexer.locking.record import LockRecords
 from indexer.orders.agreement import Agreement
 from indexer.orders.claims import Claims
 from indexer.orders.database import OrdersDatabase
+from indexer.products.altered import altered_products
 from indexer.products.missing import named_products
 from mappings.definition import Definition
 from mappings.engine_errors import describe_error
@@ -109,7 +110,7 @@ class Doctor:
         for facts in platforms_facts:
             index = facts.comparable
             if index is not None:
-                self._tried(findings, facts.platform, "products", partial(self._named_products, facts, index))
+                self._tried(findings, facts.platform, "products", partial(self._products, facts, index))
                 if orders is not None:
                     self._tried(findings, facts.platform, "orders", partial(self._agreement, orders, facts, index))
         return [*findings, *self._late(orders)]
@@ -179,13 +180,17 @@ class Doctor:
         record = LockRecords(self.client, alias, LOCK_SECONDS).read()
         return () if record is None else (LockFacts(record, is_alive(record.owner)),)
 
-    def _named_products(self, facts: PlatformFacts, index: IndexFacts) -> Iterable[Finding]:
+    def _products(self, facts: PlatformFacts, index: IndexFacts) -> Iterable[Finding]:
         products = facts.products_of(index)
         if products is None or not (index.readable and products.readable):
-            return ()
+            return
         retry = RetryPolicy(RETRY_SECONDS)
         named = retry_when_lost(lambda: named_products(self.client, index.name, facts.platform, retry))
-        return checks.check_named(facts.platform, index.name, named)
+        yield from checks.check_named(facts.platform, index.name, named)
+        # another definition may make the keys otherwise
+        if index.mappings.get("_meta", {}).get("fingerprint") == facts.definition.fingerprint:
+            altered = retry_when_lost(lambda: altered_products(self.client, index.name, retry))
+            yield from checks.check_altered(facts.platform, index.name, altered)
 
     def _agreement(self, orders: OrdersDatabase, facts: PlatformFacts, index: IndexFacts) -> Iterable[Finding]:
         agreement = Agreement(self.client, orders, facts.platform, index.name, index.result_window)

@@ -46,6 +46,7 @@ class Code(StrEnum):
     PRODUCTS_MISSING = "products-missing"
     PRODUCTS_ALIAS = "products-alias"
     PRODUCTS_INCOMPLETE = "products-incomplete"
+    PRODUCTS_ALTERED = "products-altered"
     PRODUCTS_ORPHANED = "products-orphaned", Severity.WARNING
     PRODUCTS_UNUSED = "products-unused", Severity.WARNING
     STALE_LOCK = "stale-lock", Severity.WARNING

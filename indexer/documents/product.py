@@ -65,6 +65,27 @@ def description_document(text: str) -> ProductDocument:
     return _shared_document(b"description", text)
 
 
+def is_as_written(key: str, stored: Mapping[str, Any]) -> bool:
+    """Whether a stored document is what its key is a hash of, and says nothing else."""
+    try:
+        written = _written(stored)
+    except (KeyError, TypeError):  # nobody writes such values
+        return False
+    return written.key == key and orjson.loads(written.content) == stored
+
+
+def _written(stored: Mapping[str, Any]) -> ProductDocument:
+    """The document that is written for what a stored one says."""
+    if "part" in stored:
+        shown = stored["part"]
+        if isinstance(shown, str):
+            return description_document(shown)
+        return attachment_document(shown["name"], shown["type"], shown["image"])
+    if "stickers" in stored:
+        return sticker_of(stored["platform"], stored["stickers"])
+    return product_of(stored)
+
+
 def _shared_document(kind: bytes, shown: dict[str, str | None] | str) -> ProductDocument:
     content = _exact(orjson.dumps({"part": shown}))
     return ProductDocument(_hash(kind, content), content)

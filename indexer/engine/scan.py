@@ -79,12 +79,15 @@ class PointInTime:
         return int(answer["hits"]["total"]["value"])
 
     def pages(
-        self, query: Json, *, source: list[str] | bool = False, page_items: int = PAGE_ITEMS
+        self, query: Json, *, source: list[str] | bool = False, sort: str = "id", page_items: int = PAGE_ITEMS
     ) -> Iterator[list[Json]]:
-        """The hits in pages, by ascending id of the item, with these fields of `_source`, or all of it."""
+        """The hits in pages, by ascending id of the item, with these fields of `_source`, or all of it.
+
+        Documents without an id are sorted by another field, in which no two are the same.
+        """
         body: Json = {
             "query": query,
-            "sort": ["id"],  # unique, so no item falls between two pages
+            "sort": [sort],  # unique, so no item falls between two pages
             "size": page_items,
             "_source": source,
             "track_total_hits": False,

@@ -2,7 +2,7 @@
 
 Compared are the number and the checksums of the documents that the load wrote (their version is the load's). Items that
 were changed or deleted live since are left out on both sides; only their ids are read back. Every product that a
-listing names must be there.
+listing names must be there, and every product must be what its key is a hash of.
 """
 
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from indexer.documents.digest import Checksum
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, retry_when_lost
 from indexer.loading.manifest import Manifest, key_of
+from indexer.products.altered import AlteredProducts, altered_products
 from indexer.products.missing import NamedProducts, named_products
 from mappings.items.digest import PARTS
 
@@ -31,11 +32,14 @@ class Proof:
     live: int
     deleted: int
     products: NamedProducts
+    altered: AlteredProducts
 
     @property
     def agrees(self) -> bool:
         """Whether the index holds what was read, and nothing else."""
-        return self.expected == self.actual and not self.unexpected and self.products.complete
+        return (
+            self.expected == self.actual and not self.unexpected and self.products.complete and not self.altered.number
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Both counts and digests, and what was changed meanwhile."""
@@ -49,16 +53,18 @@ class Proof:
             "products": self.products.named,
             "missingProducts": self.products.missing,
             "withoutProduct": self.products.unnamed,
+            "alteredProducts": self.altered.number,
         }
 
     def disagreement(self, index: str) -> str:
         """The sentence for a proof that fails."""
+        example = f" (such as {self.altered.first})" if self.altered.number else ""
         return (
             f"{index} does not hold what was read, nothing is swapped in: it has {self.actual.items:,} items of this "
             f"load with digest {self.actual.digest()} where {self.expected.items:,} with {self.expected.digest()} were "
             f"acknowledged, and {self.unexpected:,} that nobody loaded; {self.products.missing:,} of their "
-            f"{self.products.named:,} products are missing, {self.products.unnamed:,} items name none; load again, "
-            "and see what else writes to it"
+            f"{self.products.named:,} products are missing, {self.products.unnamed:,} items name none, "
+            f"{self.altered.number:,} products were altered{example}; load again, and see what else writes to it"
         )
 
 
@@ -91,8 +97,9 @@ def _prove_once(
             still_there = {"bool": {"filter": [is_loaded, {"terms": {"id": ids}}]}}
             actual = actual.without(_sums(loaded, still_there))
     products = named_products(client, index, platform, retry)
+    altered = altered_products(client, index, retry)
     expected = manifest.sums(without=changed | deleted)
-    return Proof(expected, actual, unexpected, len(changed), len(deleted), products)
+    return Proof(expected, actual, unexpected, len(changed), len(deleted), products, altered)
 
 
 def _refreshed(client: OpenSearch, index: str, retry: RetryPolicy) -> PointInTime:

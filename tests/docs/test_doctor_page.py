@@ -51,6 +51,7 @@ TESTS: Final[dict[Code, tuple[str, ...]]] = {
         "test_products_that_items_name_and_that_are_missing_are_reported",
         "test_an_item_that_names_no_product_is_reported",
     ),
+    Code.PRODUCTS_ALTERED: ("test_a_product_that_was_altered_is_reported",),
     Code.PRODUCTS_ORPHANED: (
         "test_products_without_listings_are_removed",
         "test_the_products_of_a_load_that_runs_are_left_alone",

@@ -5,7 +5,7 @@ import pytest
 from indexer.doctor.checks import MAX_UNUSED
 from mappings.definition import read_definition
 from mappings.names import products_of
-from tests.support.indexer.examined import findings, repaired, snapshot, stays
+from tests.support.indexer.examined import codes, findings, repaired, snapshot, stays
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.generation import create_before_products, create_generation
 from tests.support.indexer.holders import ELSEWHERE, beating
@@ -100,6 +100,27 @@ def test_products_that_items_name_and_that_are_missing_are_reported(loaded: Plac
     assert missing["severity"] == "error"
     loaded.load(items(3))
     assert findings(loaded) == []
+
+
+def test_a_product_that_was_altered_is_reported(loaded: Place) -> None:
+    index = serving(loaded)
+    hit, *_ = loaded.client.search(index=products_of(index), body={})["hits"]["hits"]
+    loaded.client.update(index=products_of(index), id=hit["_id"], body={"doc": {"name": "Another"}})
+    altered = stays(loaded, "products-altered", f"such as {hit['_id']}")
+    assert (altered["severity"], altered["subject"]) == ("error", index)
+    assert altered["remedy"].startswith("gear-indexer load")
+    loaded.load(items(3))
+    assert findings(loaded) == []
+
+
+def test_the_keys_of_another_definition_are_not_looked_at(loaded: Place) -> None:
+    """They may be made otherwise: what is wrong is the definition."""
+    index = serving(loaded)
+    for name in (index, products_of(index)):
+        loaded.client.indices.put_mapping(index=name, body={"_meta": {"fingerprint": "another"}})
+    hit, *_ = loaded.client.search(index=products_of(index), body={})["hits"]["hits"]
+    loaded.client.update(index=products_of(index), id=hit["_id"], body={"doc": {"name": "Another"}})
+    assert set(codes(findings(loaded))) == {"mapping-drift"}
 
 
 def test_an_item_that_names_no_product_is_reported(loaded: Place) -> None:

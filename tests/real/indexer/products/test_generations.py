@@ -10,6 +10,9 @@ import pytest
 
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.document import index_document
+from indexer.engine.retry import RetryPolicy
+from indexer.engine.scan import PAGE_ITEMS
+from indexer.products.altered import altered_products
 from indexer.products.writer import MAX_PENDING
 from mappings.definition import read_definition
 from mappings.names import products_of
@@ -22,6 +25,7 @@ from tests.support.indexer.wire import CUT, LOSE, Fault, Wire, is_bulk, pass_all
 (CS2,) = read_platforms()
 LOAD = ("load", "many.ndjson", "--platform", "730", "--quiet")
 MANY = 200
+RETRY = RetryPolicy(10)
 
 
 def stickered(count: int) -> list[dict[str, Any]]:
@@ -64,6 +68,7 @@ def test_a_load_writes_each_product_and_each_name_of_a_sticker_once(place: Place
     assert products_in(place.client, report["index"]) == {each.key for each in products_among(documents)}
     proof = report["proof"]
     assert (proof["products"], proof["missingProducts"], proof["withoutProduct"]) == (3 + 4 + 4 + 1, 0, 0)
+    assert proof["alteredProducts"] == 0
     serves(place, report["index"])
     state = place.json("status", "--platform", "730")["generations"][0]
     stats = place.client.indices.stats(index=f"{report['index']}*", metric="store")["_all"]["primaries"]
@@ -82,27 +87,69 @@ SEARCHED = [{"exists": {"field": "product"}}, {"exists": {"field": "stickers"}}]
 PART = {"bool": {"must_not": SEARCHED}}
 
 
-@pytest.mark.parametrize("query", [*SEARCHED, PART], ids=["product", "sticker", "part"])
-def test_a_missing_product_stops_the_swap(place: Place, wire: Wire, query: dict[str, Any]) -> None:
-    old = place.load(stickered(9))["index"]
+def _before_the_proof(place: Place, wire: Wire, query: dict[str, Any], act: Callable[[str, str], None]) -> list[str]:
+    """Acts on the one or the first document that this finds among the products; its key, once that was done."""
+    done: list[str] = []
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        """Removes one before the proof."""
         if "point_in_time" in path and method == "POST" and path.startswith(f"/{place.alias}-2"):
             products = products_of(path.split("/")[1])
             place.client.indices.refresh(index=products)
             hit = place.client.search(index=products, body={"query": query, "size": 1})
             for found in hit["hits"]["hits"][:1]:
-                place.client.delete(index=products, id=found["_id"], params={"refresh": "true"})
+                act(products, found["_id"])
+                done.append(found["_id"])
             wire.rule = pass_all
         return None
 
     wire.rule = rule
+    return done
+
+
+@pytest.mark.parametrize("query", [*SEARCHED, PART], ids=["product", "sticker", "part"])
+def test_a_missing_product_stops_the_swap(place: Place, wire: Wire, query: dict[str, Any]) -> None:
+    old = place.load(stickered(9))["index"]
+    _before_the_proof(place, wire, query, lambda products, key: place.client.delete(index=products, id=key))
     report = place.load(stickered(9), code=1)
     assert "1 of their 12 products are missing" in report["error"]
     assert (report["swapped"], report["proof"]["missingProducts"]) == (False, 1)
     assert place.indices() == [old]
     serves(place, old)
+
+
+ALTERED = [
+    ({"exists": {"field": "product"}}, {"name": "Another"}),
+    ({"exists": {"field": "stickers"}}, {"stickers": "Another"}),
+    (PART, {"part": "another"}),
+]
+
+
+@pytest.mark.parametrize(("query", "changes"), ALTERED, ids=["product", "sticker", "part"])
+def test_a_product_altered_behind_the_loads_back_stops_the_swap(
+    place: Place, wire: Wire, query: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    old = place.load(stickered(9))["index"]
+    keys = _before_the_proof(
+        place, wire, query, lambda products, key: place.client.update(index=products, id=key, body={"doc": changes})
+    )
+    report = place.load(stickered(9), code=1)
+    (key,) = keys
+    assert f"1 products were altered (such as {key})" in report["error"]
+    assert (report["swapped"], report["proof"]["agrees"], report["proof"]["alteredProducts"]) == (False, False, 1)
+    assert report["proof"]["missingProducts"] == 0
+    assert place.indices() == [old]
+    serves(place, old)
+
+
+def test_each_of_several_pages_of_products_is_read_once(place: Place) -> None:
+    index = place.load(items(3))["index"]
+    assert altered_products(place.client, index, RETRY) == (0, None)
+    keys = [f"wrong {number}" for number in range(2 * PAGE_ITEMS + 7)]
+    body = lines([row for key in keys for row in ({"create": {"_id": key}}, {"platform": 730})])
+    assert not place.client.bulk(index=products_of(index), body=body)["errors"]
+    altered = altered_products(place.client, index, RETRY)
+    assert altered.number == len(keys)
+    assert altered.first in keys
 
 
 @pytest.mark.parametrize("fault", [CUT, LOSE, None], ids=["cut", "lost", "none"])

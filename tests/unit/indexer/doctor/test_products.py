@@ -5,12 +5,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from indexer.doctor.checks import check_named, check_platform
+from indexer.doctor.checks import check_altered, check_named, check_platform
 from indexer.doctor.facts import IndexFacts
 from indexer.doctor.findings import Action, Code, Finding, Repair, Severity
 from indexer.doctor.locks import LockFacts
 from indexer.locking.owner import Owner
 from indexer.locking.record import LockRecord
+from indexer.products.altered import AlteredProducts
 from indexer.products.missing import NamedProducts
 from mappings.names import products_of
 from tests.support.indexer.facts import ALIAS, an_index, platform_facts, products_for, set_to
@@ -135,3 +136,12 @@ def test_products_that_no_item_needs_are_reported_once_they_are_many() -> None:
     assert "20,001 of the 40,001" in unused.message
     *_, unused = check_named(730, "x", NamedProducts(named=5, missing=2, unnamed=0, stored=10_004))
     assert "10,001 of the 10,004" in unused.message, "those that are missing are not there"
+
+
+def test_products_that_were_altered_are_counted_and_one_is_named() -> None:
+    assert list(check_altered(730, "x", AlteredProducts(0, None))) == []
+    (altered,) = check_altered(730, "x", AlteredProducts(1_200, "G6EJtFT2JiA4tCIO"))
+    assert (altered.code, altered.severity, altered.repair) == (Code.PRODUCTS_ALTERED, Severity.ERROR, None)
+    assert "1,200 products or other" in altered.message
+    assert "such as G6EJtFT2JiA4tCIO" in altered.message
+    assert altered.remedy == "gear-indexer load FILE... --platform 730"

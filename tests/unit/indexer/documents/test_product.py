@@ -9,8 +9,10 @@ from indexer.documents.checked_item import item_from_values
 from indexer.documents.document import index_document
 from indexer.documents.product import (
     FIELDS,
+    ProductDocument,
     attachment_document,
     description_document,
+    is_as_written,
     product_of,
     sticker_key,
     sticker_of,
@@ -95,3 +97,53 @@ def test_a_name_of_a_sticker_is_a_document_of_its_own() -> None:
     assert sticker.key == sticker_key(730, name) != sticker_key(440, name)
     assert orjson.loads(sticker.content) == {"platform": 730, "stickers": name}
     assert sticker.key != product_of({"platform": 730, "name": name}).key
+
+
+PRODUCT = product_of(document())
+BARE = product_of(document(image=None, details={}))
+STICKER = sticker_of(730, "Sticker | Crown (Foil)")
+ATTACHMENT = attachment_document("Sticker | 龍王 (Ōni™)", None, "https://example.com/oni.png")
+DESCRIPTION = description_document("long\n" * 99)
+
+
+@pytest.mark.parametrize("written", [PRODUCT, BARE, STICKER, ATTACHMENT, DESCRIPTION])
+def test_what_was_written_is_known_by_its_key_alone(written: ProductDocument) -> None:
+    stored = orjson.loads(written.content)
+    assert is_as_written(written.key, stored)
+    assert is_as_written(written.key, dict(reversed(stored.items()))), "the order of the fields says nothing"
+    assert not is_as_written(sticker_key(730, "another"), stored)
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_stored_product_is_altered_where_any_of_its_fields_differs_or_is_gone(name: str) -> None:
+    stored = content_of({**document(), name: 2 if name in ("platform", "minorDigits") else "as written"})
+    key = stored["product"]
+    assert is_as_written(key, stored)
+    assert not is_as_written(key, {**stored, name: 440 if name in ("platform", "minorDigits") else "other"})
+    assert not is_as_written(key, {field: value for field, value in stored.items() if field != name})
+
+
+@pytest.mark.parametrize(
+    ("written", "changes"),
+    [
+        (PRODUCT, {"product": STICKER.key}),
+        (PRODUCT, {"text": "found by this as well"}),
+        (PRODUCT, {"stickers": "found by this as well"}),
+        (PRODUCT, {"part": "something else"}),
+        (PRODUCT, {"color": None}),
+        (PRODUCT, {"minorDigits": 2.0}),
+        (PRODUCT, {"name": 10**30}),
+        (STICKER, {"stickers": ["Sticker | Crown (Foil)"]}),
+        (STICKER, {"platform": 440}),
+        (STICKER, {"name": "found by this as well"}),
+        (ATTACHMENT, {"part": {"name": "Sticker | 龍王 (Ōni™)", "type": None}}),
+        (ATTACHMENT, {"part": {**orjson.loads(ATTACHMENT.content)["part"], "image": None}}),
+        (ATTACHMENT, {"part": {**orjson.loads(ATTACHMENT.content)["part"], "name": ["x"]}}),
+        (DESCRIPTION, {"part": "other"}),
+        (DESCRIPTION, {"part": None}),
+    ],
+)
+def test_a_stored_document_that_says_anything_else_is_altered(
+    written: ProductDocument, changes: dict[str, Any]
+) -> None:
+    assert not is_as_written(written.key, {**orjson.loads(written.content), **changes})
