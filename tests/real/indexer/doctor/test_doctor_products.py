@@ -3,6 +3,7 @@
 import pytest
 
 from indexer.doctor.checks import MAX_UNUSED
+from indexer.documents.product import description_document
 from mappings.definition import read_definition
 from mappings.names import products_of
 from tests.support.indexer.examined import codes, findings, repaired, snapshot, stays
@@ -45,13 +46,14 @@ def test_listings_without_their_products_are_reported(loaded: Place) -> None:
 def test_products_that_no_item_names_any_more_are_reported(loaded: Place) -> None:
     """As where a catalogue is only changed, never loaded again."""
     index = products_of(serving(loaded))
-    gone = b"".join(b'{"index":{}}\n{"part":"%d"}\n' % number for number in range(MAX_UNUSED))
-    assert not loaded.client.bulk(index=index, body=gone)["errors"]
+    written = [description_document(f"of an item that has gone {number}") for number in range(MAX_UNUSED + 1)]
+    gone = [b'{"index":{"_id":"%s"}}\n%s\n' % (each.key.encode(), each.content) for each in written]
+    assert not loaded.client.bulk(index=index, body=b"".join(gone[1:]))["errors"]
     assert findings(loaded) == []
-    loaded.client.index(index=index, body={"part": "one more"})
+    assert not loaded.client.bulk(index=index, body=gone[0])["errors"]
     (unused,) = findings(loaded, code=0)
     assert (unused["code"], unused["severity"]) == ("products-unused", "warning")
-    assert "10,001 of its 10,004" in unused["message"]
+    assert "10,001 of the 10,004" in unused["message"]
     assert unused["remedy"] == "gear-indexer load FILE... --platform 730"
     loaded.load(items(3))
     assert findings(loaded) == []
