@@ -44,7 +44,7 @@ from indexer.loading.resume import (
 from indexer.loading.rules import broken_rules
 from indexer.loading.warm import warm
 from indexer.locking.lock import Lock
-from indexer.orders.claims import Claims, reenqueue_after_swap, sync_bound_marks
+from indexer.orders.claims import BoundMarks, Claims, reenqueue_after_swap, sync_bound_marks
 from indexer.products.writer import ProductWriter
 from mappings.definition import Definition
 from mappings.engine_errors import cause
@@ -127,8 +127,8 @@ class Load:
                 with self._report.phase("proof"):
                     self._prove(target, manifest)
             with self._report.phase("swap"):
-                since, marked = self._sync_bound_marks(index)  # once more: warm-up and proof take minutes
-                with uninterrupted(), reenqueue_after_swap(self._claims, since, marked):
+                marks = self._sync_bound_marks(index)  # once more: warm-up and proof take minutes
+                with uninterrupted(), reenqueue_after_swap(self._claims, marks.since, marks.bound):
                     self._swap(index)
         finally:
             if not self._keep_unfinished and not self._report.swapped:
@@ -289,15 +289,10 @@ class Load:
         with report.phase("warm-up"):
             warm(self._client, target.index, self._retry)
 
-    def _sync_bound_marks(self, index: str) -> tuple[datetime, set[int]]:
-        """Makes the marks of the index those of the orders; returns since when changes of orders may not be in it, and
-        the items that were bound then.
-        """
-        since, bound = datetime.now(UTC), set[int]()
-        if self._claims is not None:
-            bound = self._claims.bound()
-            self._report.bound = sync_bound_marks(self._client, index, bound, self._retry)
-        return since, bound
+    def _sync_bound_marks(self, index: str) -> BoundMarks:
+        marks = sync_bound_marks(self._client, index, self._claims, self._retry)
+        self._report.bound = marks.marked
+        return marks
 
     def _prove(self, target: LoadTarget, manifest: Manifest) -> None:
         for attempt in range(MAX_PROOF_RETRIES + 1):

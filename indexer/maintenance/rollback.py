@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -144,13 +143,9 @@ class Rollback:
             say(f"{target.index} has another definition than this version's: searches may not find everything")
         if claims is not None:
             claims.check(self.client, generations.alias)
-        started, bound = datetime.now(UTC), set[int]()
-        marked = 0
-        if claims is not None:
-            bound = claims.bound()
-            marked = sync_bound_marks(self.client, target.index, bound, RetryPolicy(RETRY_SECONDS))
-        answer.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=marked)
-        with self.uninterrupted(), reenqueue_after_swap(claims, started, bound):
+        marks = sync_bound_marks(self.client, target.index, claims, RetryPolicy(RETRY_SECONDS))
+        answer.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=marks.marked)
+        with self.uninterrupted(), reenqueue_after_swap(claims, marks.since, marks.bound):
             try:
                 before = generations.swap(target.index, lock.renew)
             except SwapUnknownError:

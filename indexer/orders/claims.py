@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import orjson
 from opensearchpy import OpenSearch
@@ -191,11 +191,23 @@ _UNREADABLE = (
 )
 
 
-def sync_bound_marks(client: OpenSearch, index: str, bound: set[int], retry: RetryPolicy) -> int:
-    """Makes the generation's `bound` marks those of the orders; returns how many items are bound in it.
+class BoundMarks(NamedTuple):
+    """The `bound` marks that a generation was given."""
+
+    since: datetime  # changes of orders from then on may not be in them
+    bound: set[int]  # the items that active orders bound then
+    marked: int  # those of them that the generation has
+
+
+def sync_bound_marks(client: OpenSearch, index: str, claims: Claims | None, retry: RetryPolicy) -> BoundMarks:
+    """Makes the generation's `bound` marks those of the orders; without `claims` they stay as they are.
 
     Ordered items that are not in the catalogue any more are left out.
     """
+    since = datetime.now(UTC)
+    if claims is None:
+        return BoundMarks(since, set(), 0)
+    bound = claims.bound()
 
     def read_marked() -> set[int]:
         with PointInTime(client, index, retry) as point:
@@ -206,7 +218,7 @@ def sync_bound_marks(client: OpenSearch, index: str, bound: set[int], retry: Ret
     count += mark(client, index, sorted(bound - marked), retry, bound=True)
     mark(client, index, sorted(marked - bound), retry, bound=False)
     retry.call(lambda: client.indices.refresh(index=index))
-    return count
+    return BoundMarks(since, bound, count)
 
 
 def mark(client: OpenSearch, index: str, items: list[int], retry: RetryPolicy, *, bound: bool) -> int:
