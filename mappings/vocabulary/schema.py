@@ -73,7 +73,7 @@ class VocabularyFile(BaseModel):
 
     # Attachments: what is on an item.
     attached: frozenset[str] = frozenset()  # types whose things are put on other items
-    carriers: tuple[str, ...] = ()  # `with`: what follows is on the item
+    carriers: Letters = frozenset()  # `with`: what follows is on the item
     attached_after: tuple[str, ...] = ()  # `付き`: what stands before is on the item
     has_attached: tuple[str, ...] = ()  # `stickered`: something is on the item
 

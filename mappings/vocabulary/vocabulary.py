@@ -164,7 +164,7 @@ class Vocabulary(VocabularyFile):
 
     @cached_property
     def _segments(self) -> Segments:
-        return Segments(self.entries, self.ignored | self.carrying, self._endings)
+        return Segments(self.entries, self.ignored | self.carriers, self._endings)
 
     def _is_spelt_so(self, entry: Entry, letters: tuple[str, ...]) -> bool:
         """Whether the words are this spelling: parted as it is listed, or none of them is known for itself."""
@@ -252,11 +252,6 @@ class Vocabulary(VocabularyFile):
     def amount_words(self) -> AmountWords:
         """The words beside amounts."""
         return AmountWords(self.amounts, self.ranges, self.numerals)
-
-    @cached_property
-    def carrying(self) -> frozenset[str]:
-        """The letters of what comes before something on an item."""
-        return spelt(self.carriers)
 
     def narrows(self, meanings: Iterable[Meaning]) -> bool:
         """Whether a word of these meanings narrows a text that has other words too."""

@@ -126,7 +126,7 @@ class Spellings:
 
     def _says_it_is_attached(self, at: int) -> bool:
         """Whether the word there is a `with` before stickers, not the end of a name (`юсп с наклейками`)."""
-        if self._letters[at] not in self._vocabulary.carrying:
+        if self._letters[at] not in self._vocabulary.carriers:
             return False
         next_at = at + 1 + bool(few_in("".join(word.typed for word in self._words[at + 1 : at + 2]), self._numerals))
         if next_at >= len(self._words):
@@ -272,9 +272,9 @@ class Spellings:
         if not count:
             return 0
         _, next_entry = self._spelling_at(at + 1) if at + 1 < len(self._words) else (1, None)
-        follows_carrier = at and self._letters[at - 1] in self._vocabulary.carrying
+        follows_carrier = at and self._letters[at - 1] in self._vocabulary.carriers
         is_before = next_entry is not None and self._vocabulary.is_attached(next_entry.meanings)
-        is_carried = self._letters[at + 1 : at + 2] and self._letters[at + 1] in self._vocabulary.carrying  # `四贴`
+        is_carried = self._letters[at + 1 : at + 2] and self._letters[at + 1] in self._vocabulary.carriers  # `四贴`
         return count if follows_carrier or is_before or is_carried else 0
 
 

@@ -392,7 +392,7 @@ class _Reader(Spellings):
         """A mere word, or one that says how many."""
         letters, ignored = self._letters[at], self._vocabulary.ignored
         count = count_at(self._letters, at) or self._attached_at(at)
-        carries = letters in self._vocabulary.carrying
+        carries = letters in self._vocabulary.carriers
         is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
         is_filler = (bool(count) or is_many or letters in ignored or role is Role.FILLER) and role is not Role.NAME
         is_negation = role in NEGATING and not is_filler and self._is_negation(at, role)
