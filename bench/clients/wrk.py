@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-SCRIPT = Path(__file__).with_name("post.lua")
+SCRIPT = Path(__file__).with_name("requests.lua")
 
 
 class FailedRunError(Exception):

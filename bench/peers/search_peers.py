@@ -15,7 +15,7 @@ from bench.data import PLATFORM, Data, database_file
 from bench.peers import own_index, plain, services
 from bench.peers.checkout import HERE, Checkout
 from bench.peers.services import Service
-from bench.workloads.bodies import Workload, bodies_of
+from bench.workloads.bodies import Workload, bodies_of, line_of
 
 OURS, PLAIN, RAW, OWN = "gear-api", "plain service", "raw _search", "raw _search, own index"
 NO_CACHE = "gear-api, no response cache"
@@ -23,7 +23,7 @@ SEARCH_PATH = "/v1/gear/search"
 CACHE_OFF = {"GEAR_RESPONSE_CACHE_MIB": "0"}
 COMPARED_BODIES = 20  # by which two peers are compared before a run
 _OWN_FILTERS = {"cold", "hot", "mix"}  # searches that can be written by hand for our index
-_NOT_PLAIN = {"groups", "typing", "export"}  # what a plain service does not offer
+_NOT_PLAIN = {"groups", "typing", "suggestions", "export"}  # what a plain service does not offer
 
 Json = dict[str, Any]
 
@@ -58,15 +58,14 @@ class Peer:
         if not file.exists():
             bodies = bodies_of(workload, seed)
             translated = bodies if self.translate is None else map(self.translate, bodies)
-            file.write_text("".join(json.dumps(body) + "\n" for body in translated), encoding="utf-8")
+            file.write_text("".join(line_of(workload, body) + "\n" for body in translated), encoding="utf-8")
         return file
 
     def run(self, workload: Workload, file: Path, first: int, clients: int, seconds: float) -> Run:
         """One run with the bodies of the file from the `first` on; raises FailedRunError."""
         generator = cursor.run if workload.is_paged else wrk.run
-        return generator(
-            self.address, self.path, file, first=first, clients=clients, seconds=seconds, headers=self.headers
-        )
+        path = workload.path or self.path
+        return generator(self.address, path, file, first=first, clients=clients, seconds=seconds, headers=self.headers)
 
 
 @dataclass(frozen=True, kw_only=True)

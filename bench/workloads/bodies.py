@@ -1,4 +1,4 @@
-"""The search bodies of each workload, drawn by a seed from the values of the real catalogue."""
+"""The requests of each workload, drawn by a seed from the values of the real catalogue."""
 
 import gzip
 import json
@@ -8,6 +8,7 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 import orjson
 
@@ -23,13 +24,17 @@ Pools = dict[str, list[Any]]
 
 @dataclass(frozen=True)
 class Workload:
-    """One file of this folder: what it is, how its bodies are drawn, and their template."""
+    """One file of this folder: what it is, how its requests are drawn, and the template of their bodies.
+
+    With a `path` the requests are GETs there, and each body is a query string.
+    """
 
     name: str
     description: str
     draw: Literal["distinct", "zipf", "typed"]
     bodies: int
     template: Json
+    path: str = ""
     combinations: int = 0
     changes: int = 0  # prices changed a second beside the searches
     orders: float = 0.0  # items ordered beside them, as a share of the searches, where the peer takes orders
@@ -82,11 +87,17 @@ def bodies_of(workload: Workload, seed: int) -> list[Json]:
 
 def _typed(workload: Workload, values: Pools, chance: random.Random) -> list[Json]:
     """Each text letter by letter, from the second one on."""
+    field = "q" if workload.path else "query"
     bodies: list[Json] = []
     while len(bodies) < workload.bodies:
         body = _filled(workload.template, values, chance)
-        bodies += [{**body, "query": body["query"][:end]} for end in range(2, len(body["query"]) + 1)]
+        bodies += [{**body, field: body[field][:end]} for end in range(2, len(body[field]) + 1)]
     return bodies[: workload.bodies]
+
+
+def line_of(workload: Workload, body: Json) -> str:
+    """A body as the load generator sends it."""
+    return urlencode(body) if workload.path else json.dumps(body)
 
 
 def _filled(template: Any, values: Pools, chance: random.Random) -> Any:

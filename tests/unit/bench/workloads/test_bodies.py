@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from urllib.parse import parse_qs
 
 import orjson
 import pytest
@@ -11,7 +12,7 @@ from api.search.schemas.search import SearchBody
 from bench.peers import own_index
 from bench.peers.plain import counts_of, query_of
 from bench.peers.search_peers import OWN, PLAIN, Peer
-from bench.workloads.bodies import bodies_of, workloads
+from bench.workloads.bodies import bodies_of, line_of, workloads
 
 WORKLOADS = workloads()
 every_workload = pytest.mark.parametrize("name", sorted(WORKLOADS))
@@ -25,10 +26,19 @@ def test_the_same_seed_draws_the_same_bodies(name: str) -> None:
     assert bodies_of(workload, 1) == bodies != bodies_of(workload, 2)
 
 
-@every_workload
+@pytest.mark.parametrize("name", sorted(name for name, workload in WORKLOADS.items() if not workload.path))
 def test_every_body_is_a_valid_search(name: str) -> None:
     for body in bodies_of(replace(WORKLOADS[name], bodies=500), 1):
         SearchBody.model_validate(parse(orjson.dumps(body)))
+
+
+def test_suggestions_are_asked_for_letter_by_letter() -> None:
+    workload = replace(WORKLOADS["suggestions"], bodies=3)
+    queries = [parse_qs(line_of(workload, body)) for body in bodies_of(workload, 1)]
+    texts = [query["q"][0] for query in queries]
+    assert [len(text) for text in texts] == [2, 3, 4]
+    assert all(text.startswith(texts[0]) for text in texts)
+    assert {key for query in queries for key in query} == {"platform", "q", "limit"}
 
 
 def test_distinct_bodies_are_distinct_and_a_few_of_zipf_are_most_frequent() -> None:

@@ -1,5 +1,6 @@
--- The script of wrk: sends the bodies of a file, one a line, in order, and prints what it counted as one JSON line.
--- wrk -s post.lua ADDRESS -- FILE FIRST PATH [IDEMPOTENCY_PREFIX]
+-- The script of wrk: sends the lines of a file in order, JSON as the body of a POST and else as the query of a GET, and
+-- prints what it counted as one JSON line.
+-- wrk -s requests.lua ADDRESS -- FILE FIRST PATH [IDEMPOTENCY_PREFIX]
 -- With a prefix each request has an Idempotency-Key of its own that begins with it.
 local threads = 0
 
@@ -19,7 +20,6 @@ function init(args)
   if bodies[1] == nil then
     error("no bodies in " .. args[1])
   end
-  wrk.method = "POST"
 end
 
 function request()
@@ -27,7 +27,11 @@ function request()
   if prefix then
     wrk.headers["Idempotency-Key"] = prefix .. "-" .. at
   end
-  return wrk.format("POST", path, nil, bodies[(at - 1) % #bodies + 1] .. "\n")
+  local line = bodies[(at - 1) % #bodies + 1]
+  if line:sub(1, 1) == "{" then
+    return wrk.format("POST", path, nil, line .. "\n")
+  end
+  return wrk.format("GET", path .. "?" .. line)
 end
 
 function done(summary, latency, requests)
