@@ -72,7 +72,7 @@ def measure(plan: Plan, peers: Sequence[Peer], folder: Path) -> Iterator[Series]
         if not able:
             continue
         check_facet_counts(workload, able)
-        for clients in plan.clients:
+        for clients in dict.fromkeys(min(each, workload.max_clients) for each in plan.clients):
             yield from _measure_workload(plan, workload, clients, able, folder)
 
 

@@ -36,6 +36,7 @@ class Workload:
     template: Json
     path: str = ""
     combinations: int = 0
+    max_clients: int = 1000  # at once, which one worker takes
     changes: int = 0  # prices changed a second beside the searches
     orders: float = 0.0  # items ordered beside them, as a share of the searches, where the peer takes orders
 
