@@ -104,7 +104,9 @@ class Meaning(BaseModel):
             return _has(words_of(item["name"]), [part for word in self.words for part in _parts(word)])
         if field == "stickers":
             return not self.stickers or any(
-                _has(words_of(attachment["name"]), self.stickers) for attachment in item["attachments"]
+                _has(words_of(attachment["name"]), self.stickers)
+                for attachment in item["attachments"]
+                if (attachment["type"] or "sticker").lower() == "sticker"
             )
         if field == "attached":
             return not self.attached or any(

@@ -185,6 +185,8 @@ class AmountWords:
                 continue  # of no amount (`MP9 最便宜`), or of the next one
             if spelling.word == _OR and not self._amount_next.match(text, end):
                 continue
+            if _is_letter(text[end : end + 1]) and spelling.word in TRAILING_BOUNDS and is_taken(at):
+                continue  # the beginning of another word (`P250 超新星`)
             bounds = self._spellings_at(letters, _end_of_blanks(text, end))
             bound_end, bound = next(((to, each.word) for to, each in bounds if each.word in _BOUNDS_AFTER), (end, ""))
             unit, _, last = spelling.word.rpartition(" ") if spelling.is_after else (spelling.word, "", bound)

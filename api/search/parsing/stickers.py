@@ -35,22 +35,31 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     vocabulary = strict.parses[0].platform.merged_vocabulary
     parse, finishes = _with_finishes_first(strict.parses[0], vocabulary)
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count in STICKER_COUNTS), None)
+    if carrier is None:
+        parse = _without_kinds(parse, vocabulary)
     if carrier is not None and any(_may_be_on_item(term) for term in parse.terms[carrier:]):
         starts = list(dict.fromkeys([carrier, finishes or carrier]))
     elif finishes or any(term.fields for term in parse.terms):
         of_names = words_of_names(parse, vocabulary.finish_phrases)
         words = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and term.typed not in of_names]
-        starts = [at for at in words if at >= finishes][-MAX_STICKER_WORDS:]
+        is_said_before = any(term.is_attached for term in parse.terms[: min(words, default=0)])  # `with a sticker navi`
+        starts = words[:1] if is_said_before else [at for at in words if at >= finishes][-MAX_STICKER_WORDS:]
     else:  # `crown foil x4`, `クラウンフォイル付き`
         starts = [0] if carrier is not None or _is_said_attached(parse.terms) else []
     if not starts:
         return []
-    # `with navi sticker` is about what the sticker is on
-    kinds = [term for term in parse.terms[starts[0] :] if carrier is not None and vocabulary.is_attached(term.meanings)]
-    parse = replace(parse, terms=tuple(term for term in parse.terms if term not in kinds))
+    if carrier is not None:  # `with navi sticker` is about what the sticker is on
+        kinds = [term for term in parse.terms[starts[0] :] if vocabulary.is_attached(term.meanings)]
+        parse = replace(parse, terms=tuple(term for term in parse.terms if term not in kinds))
     ways = (_as_one, _event_last, _as_names, *(() if carrier is None else (_last_first,)), list)
     candidates = [with_stickers for start in starts for with_stickers in _with_stickers(parse, start, ways)]
     return [replace(strict, parses=(on_item,), relaxation=Relaxation.STICKERS) for on_item in candidates]
+
+
+def _without_kinds(parse: PlatformParse, vocabulary: Vocabulary) -> PlatformParse:
+    """Without the word `sticker` beside what a sticker may be on (`ak navi sticker`)."""
+    others = [term for term in parse.terms if not vocabulary.is_attached(term.meanings)]
+    return replace(parse, terms=tuple(others)) if any(term.narrows for term in others) else parse
 
 
 def _with_finishes_first(parse: PlatformParse, vocabulary: Vocabulary) -> tuple[PlatformParse, int]:
@@ -60,6 +69,11 @@ def _with_finishes_first(parse: PlatformParse, vocabulary: Vocabulary) -> tuple[
     if not any(_may_be_on_item(term) for term in others):
         return parse, 0
     return replace(parse, terms=(*of_finishes, *others)), len(of_finishes)
+
+
+def _carries(term: Term) -> bool:
+    """Whether what follows is on the item."""
+    return term.carries or term.count in STICKER_COUNTS
 
 
 def _is_finish(term: Term, vocabulary: Vocabulary) -> bool:

@@ -264,6 +264,12 @@ def test_words_may_be_of_a_sticker_on_the_item() -> None:
     assert of_kind("ak with navi sticker", Relaxation.STICKERS) == [["ak", "[navi]"]]
     assert of_kind("ak with 4 crown foils", Relaxation.STICKERS)[:1] == [["ak", "[crown foils]"]]
     assert of_kind("ak 4 stickers crown", Relaxation.STICKERS) == [["ak", "[crown]"]]
+    assert of_kind("ak slate donk sticker", Relaxation.STICKERS) == [["ak", "slate", "[donk]"]]
+    assert of_kind("ak sticker katowice 2014", Relaxation.STICKERS)[:1] == [["ak", "[katowice 2014]"]]
+    assert of_kind("ak con pegatina 9z team holo rio 2022", Relaxation.STICKERS)[:1] == [
+        ["ak", "con pegatina", "[9z team holo rio 2022]"]
+    ]
+    assert ["sticker", "[titan holo]"] in of_kind("titan holo sticker", Relaxation.STICKERS)  # on nothing that is said
     assert ["Field Tested", "[Crown Foil]"] in of_kind("Field-Tested • Crown Foil", Relaxation.STICKERS)
     assert of_kind("ak ft", Relaxation.STICKERS) == []
     assert of_kind("ak with", Relaxation.STICKERS) == []

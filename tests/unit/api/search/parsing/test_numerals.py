@@ -232,3 +232,8 @@ def test_a_vocabulary_without_words_beside_amounts_leaves_them() -> None:
 )
 def test_a_bound_is_of_the_amount_that_has_none(text: str, english: str) -> None:
     assert " ".join(with_digits(text, CS2).split()) == english
+
+
+def test_a_bound_behind_the_number_of_a_name_is_no_beginning_of_a_word() -> None:
+    assert with_digits("P250 超新星", CS2) == "P250 超新星"
+    assert with_digits("250超", CS2).split() == ["250", ">min"]
