@@ -112,8 +112,8 @@ def suggestion_request(query: SuggestionQuery) -> Clause:
         clauses: list[Clause] = [{"prefix": {f"{field}.folded": {"value": single_spaced(typed.text.strip())}}}]
     else:
         clauses = [_word_clause(f"{field}.typed", word, query.fuzzy) for word in typed.words]
-    if query.row.several:  # all words of one value: fewer than values with each
-        clauses = [{"bool": {"filter": clauses}}]
+        if query.row.several:  # one value has all words: fewer than the values that have one each
+            clauses = [{"bool": {"filter": clauses}}]
     return {
         "query": {"bool": {"filter": [OFFERED, *query.forced, *clauses]}},
         "aggs": {"texts": {"terms": terms}},

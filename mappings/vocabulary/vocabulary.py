@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import model_validator
 
 from mappings.collector import gc_paused
+from mappings.folding import fold
 from mappings.vocabulary.amounts import AmountWords
 from mappings.vocabulary.entries import Entry, Meaning, Role, Use, entries_of, uses_of, values_of
 from mappings.vocabulary.exclusions import JoinedExclusions
@@ -246,7 +247,16 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def finishes(self) -> frozenset[str]:
         """The letters of the names of finishes."""
-        return spelt(self.finish_names)
+        return frozenset(self.folded_finishes)
+
+    @cached_property
+    def folded_finishes(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of finishes by their letters, as the index has them (`boom`: `boom` and `boom!`)."""
+        names: dict[str, tuple[str, ...]] = {}
+        for name in self.finish_names:
+            letters = letters_of(words_of(name))
+            names[letters] = (*names.get(letters, ()), fold(name))
+        return names
 
     @cached_property
     def amount_words(self) -> AmountWords:

@@ -60,7 +60,7 @@ class PlatformParse:
     quantities: tuple[Quantity, ...] = ()  # all of them
     marks: str = ""  # the symbols of a text without words, all of them
     excluded: tuple[Term, ...] = ()  # none of them
-    finishes: tuple[str, ...] = ()  # names of finishes that the item must have exactly
+    finishes: tuple[str, ...] = ()  # names of finishes of which the item must have one exactly
     last_words: tuple[str, ...] = ()  # what a name may have more than the whole text (`Revolution Case`)
 
     # What else the text says.
@@ -274,8 +274,8 @@ def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bo
     runs += [
         meaning.words for term in terms if not term.alternatives for meaning in term.meanings if not meaning.filters
     ]
-    finishes = tuple(dict.fromkeys(run for run in runs if letters_of(words_of(run)) in vocabulary.finishes))
-    return finishes if len(finishes) == 1 else ()  # an item has one
+    finishes = vocabulary.finishes.intersection(letters_of(words_of(run)) for run in runs)
+    return vocabulary.folded_finishes[min(finishes)] if len(finishes) == 1 else ()  # an item has one
 
 
 def narrowed(term: Term, vocabulary: Vocabulary) -> Term:

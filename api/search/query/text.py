@@ -20,7 +20,7 @@ from api.search.parsing.words import Term, Word
 from api.search.query.operator_rules import pin_scores, pinned_clause
 from mappings.folding import fold, single_spaced
 from mappings.vocabulary.entries import Meaning
-from mappings.vocabulary.words import words_of
+from mappings.vocabulary.words import letters_of, words_of
 
 WHOLE_NAME_SCORE = 1000  # more than all terms of a text together give
 HAS_STICKER: Clause = {"exists": {"field": "stickers"}}
@@ -49,7 +49,9 @@ def text_clauses(parsed: ParsedQuery) -> Clause:
         names = [f"{parsed.text} {word}" for parse in parsed.parses for word in parse.last_words]
         if names:
             parts["should"].append(constant_score({"terms": {"name.letters": names}}, 1))
-    if finishes := sorted({finish for parse in parsed.parses for finish in _finishes(parse)}):
+    if finishes := sorted(
+        {name for parse in parsed.parses for each in _finishes(parse) for name in _folded(each, parse)}
+    ):
         parts["should"].append(constant_score({"terms": {"finish.folded": finishes}}, 1))
     if pins := pin_scores(parsed.rules):
         parts["should"] += pins
@@ -93,7 +95,9 @@ def _on_platform(parse: PlatformParse, text: str, pinned: Clause | None) -> Clau
 def _conditions(parse: PlatformParse, text: str, pinned: Clause | None) -> list[Condition]:
     by_finish = _has_meanings(parse)
     parts = [condition for term in parse.terms for condition in _term(term, by_finish)]
-    parts += [Condition(name, {"term": {"finish.folded": name}}) for name in parse.finishes]
+    if parse.finishes:
+        named: Clause = any_of([{"term": {"finish.folded": name}} for name in parse.finishes])
+        parts.append(Condition(parse.finishes[0], named))
     if pinned is not None:  # found whatever the words say; amounts and exclusions hold for them as well
         parts = [replace(part, clause=any_of([part.clause, pinned])) for part in parts]
     # a number in a name may have been parsed as a quantity
@@ -116,6 +120,11 @@ def _has_meanings(parse: PlatformParse) -> bool:
 
 def _is_unfinished(parse: PlatformParse) -> bool:
     return _has_meanings(parse) and any(word.is_last and word.prefixes for word in parse.terms[-1].words)
+
+
+def _folded(name: str, parse: PlatformParse) -> tuple[str, ...]:
+    """The name of a finish as the index has it, if it is a known one (`x ray`: `x-ray`)."""
+    return parse.platform.merged_vocabulary.folded_finishes.get(letters_of(words_of(name)), (name,))
 
 
 def _finishes(parse: PlatformParse) -> Iterator[str]:
