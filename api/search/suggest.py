@@ -18,9 +18,9 @@ from mappings.platforms import Platform
 
 FIRST_VALUES = 500  # of a field whose items have several values, some of which do not match
 MAX_VALUES = 65_000  # the engine gives no more than 65,535 buckets
-# A letter or two are the beginning of enough values, which come first anyway: the many items that have a word which
-# begins so need not be counted.
-SHORT_TEXT = 2
+# A short text is mostly the beginning of enough values, which come first anyway: the many items that have a word which
+# begins so need not be counted (docs/decisions/0024).
+SHORT_TEXT = 12  # letters
 _PLACES = {row.kind: place for place, row in enumerate(SUGGESTED)}
 
 
@@ -65,11 +65,13 @@ async def suggest(
     if not typed.words:
         return _response([])
     queries = suggestion_queries(typed, limit, forced)
+    suggestions: list[Suggestion] = []
     if len(typed.folded) <= SHORT_TEXT:
-        suggestions = best(await _suggestions(engine, platforms, [query for query in queries if query.begins]), limit)
-        if len(suggestions) == limit:
-            return _response(suggestions)
-    suggestions = await _suggestions(engine, platforms, queries)
+        suggestions = await _suggestions(engine, platforms, [query for query in queries if query.begins])
+        if len(best(suggestions, limit)) == limit:
+            return _response(best(suggestions, limit))
+        queries = [query for query in queries if not query.begins]
+    suggestions += await _suggestions(engine, platforms, queries)
     if not suggestions and any(word.max_edits for word in typed.words):
         suggestions = await _suggestions(engine, platforms, suggestion_queries(typed, limit, forced, fuzzy=True))
     return _response(best(suggestions, limit))

@@ -129,20 +129,23 @@ async def test_a_text_without_words_takes_no_request() -> None:
     assert await suggested("  ", NoEngine()) == []
 
 
-async def test_a_letter_or_two_look_for_beginnings_first() -> None:
+async def test_a_short_text_looks_for_beginnings_first() -> None:
     enough = ScriptedEngine(lambda _: answer(("Ak A", 3), ("Ak B", 2)))
     assert await suggested("ak", enough) == ["Ak A", "Ak A"]  # the same text as an item and as a set
     few = ScriptedEngine(lambda _: answer())
     assert await suggested("ak", few) == []
     beginnings = len(SUGGESTED)
     assert [len(bodies) for bodies in enough.round_trips] == [beginnings]
-    assert [len(bodies) for bodies in few.round_trips][:2] == [beginnings, 2 * beginnings]
+    assert [len(bodies) for bodies in few.round_trips][:2] == [beginnings, beginnings]
+    long = ScriptedEngine(lambda _: answer(("Ak-47 | Redline", 3)))
+    assert await suggested("ak-47 redline", long) == ["Ak-47 | Redline"] * 2
+    assert [len(bodies) for bodies in long.round_trips] == [2 * beginnings]
 
 
 async def test_similar_words_are_suggested_only_where_nothing_matches() -> None:
     engine = ScriptedEngine(lambda body: answer(("Redline", 1)) if "fuzziness" in str(body) else answer())
     assert set(await suggested("redlnie", engine)) == {"Redline"}
-    assert len(engine.round_trips) == 2
+    assert len(engine.round_trips) == 3
     assert await suggested("p90 2014", ScriptedEngine(lambda _: answer())) == [], "numbers are never mistyped"
 
 
