@@ -71,11 +71,6 @@ def _with_finishes_first(parse: PlatformParse, vocabulary: Vocabulary) -> tuple[
     return replace(parse, terms=(*of_finishes, *others)), len(of_finishes)
 
 
-def _carries(term: Term) -> bool:
-    """Whether what follows is on the item."""
-    return term.carries or term.count in STICKER_COUNTS
-
-
 def _is_finish(term: Term, vocabulary: Vocabulary) -> bool:
     names = [letters_of(words_of(meaning.words)) for meaning in term.meanings]
     return bool(names) and _may_be_on_item(term) and vocabulary.finishes.issuperset(names)
