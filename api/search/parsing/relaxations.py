@@ -87,7 +87,10 @@ def _loose(strict: ParsedQuery) -> list[ParsedQuery]:
     relaxed += in_other_letters(strict)
     if not is_said:
         relaxed += on_item
-    relaxed += _and_other_meanings(numbers_as_seeds(strict))
+    seeds = numbers_as_seeds(strict)
+    relaxed += _and_other_meanings(seeds)
+    if seeds is not None and any(term.carries for term in _all_terms(strict)):
+        relaxed += words_of_stickers(seeds)  # `ak case hardened 661 with navi holo`
     return relaxed + _and_other_meanings(words_as_prefixes(without or strict))
 
 

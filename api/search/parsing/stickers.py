@@ -36,7 +36,7 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     parse, finishes = _with_finishes_first(strict.parses[0], vocabulary)
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count in STICKER_COUNTS), None)
     if carrier is None:
-        parse = _without_kinds(parse, vocabulary)
+        parse = _without_kinds(parse, vocabulary, names_finish=bool(finishes))
     if carrier is not None and any(_may_be_on_item(term) for term in parse.terms[carrier:]):
         starts = list(dict.fromkeys([carrier, finishes or carrier]))
     elif finishes or any(term.fields for term in parse.terms):
@@ -56,10 +56,10 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     return [replace(strict, parses=(on_item,), relaxation=Relaxation.STICKERS) for on_item in candidates]
 
 
-def _without_kinds(parse: PlatformParse, vocabulary: Vocabulary) -> PlatformParse:
+def _without_kinds(parse: PlatformParse, vocabulary: Vocabulary, *, names_finish: bool) -> PlatformParse:
     """Without the word `sticker` beside what a sticker may be on (`ak navi sticker`)."""
     others = [term for term in parse.terms if not vocabulary.is_attached(term.meanings)]
-    return replace(parse, terms=tuple(others)) if any(term.narrows for term in others) else parse
+    return replace(parse, terms=tuple(others)) if names_finish or any(term.narrows for term in others) else parse
 
 
 def _with_finishes_first(parse: PlatformParse, vocabulary: Vocabulary) -> tuple[PlatformParse, int]:
@@ -88,6 +88,9 @@ def says_it_is_on_items(strict: ParsedQuery) -> bool:
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries and at), len(parse.terms))
     if any(vocabulary.is_attached(term.meanings) for term in parse.terms[carrier:]):
         return True
+    before, behind = parse.terms[:carrier], parse.terms[carrier:]
+    if behind and all(term.is_filler for term in before) and not any(term.fields for term in behind):
+        return True  # `any gun with navi holo`
     if _is_said_attached(parse.terms):
         return True
     mere = [word.typed for term in parse.terms if not term.is_filler for word in term.words]
@@ -110,9 +113,13 @@ def _with_stickers(
     """What may be on the item from there on is, in each of these ways of joining it that differ."""
     before = [term for term in parse.terms[:start] if not term.is_filler]
     rest = [term for term in parse.terms[start:] if not term.is_filler]
+    # `navi on ak redline`: the finish of a weapon behind it
+    weapon = max((at for at, term in enumerate(rest) if term.narrows), default=len(rest))
+    of_names = words_of_names(parse, parse.platform.merged_vocabulary.finish_phrases)
+    finish = [term for term in rest[weapon:] if term.typed in of_names]
     count = max((term.count for term in parse.terms[start:]), default=0)
-    others = [term for term in rest if not _may_be_on_item(term)]
-    stickers = [term for term in rest if _may_be_on_item(term)]
+    others = [term for term in rest if term in finish or not _may_be_on_item(term)]
+    stickers = [term for term in rest if term not in others]
     joined = dict.fromkeys(tuple(way(stickers)) for way in ways) if stickers else {}
     return [
         replace(

@@ -254,6 +254,16 @@ def of_kind(text: str, relaxation: Relaxation) -> list[list[str]]:
     ]
 
 
+def test_what_carries_something_comes_before_the_thing_itself() -> None:
+    def on_items_first(text: str) -> bool:
+        kinds = [each.relaxation for each in read_as(text)]
+        return kinds.index(Relaxation.STICKERS) < kinds.index(Relaxation.FILLERS)
+
+    assert on_items_first("any gun with niko gold on it")
+    assert on_items_first("skin with navi sticker")
+    assert not on_items_first("anyone with ak crown foil")  # an item is named
+
+
 def test_words_may_be_of_a_sticker_on_the_item() -> None:
     assert of_kind("ak redline with crown foil", Relaxation.STICKERS) == [
         ["ak", "redline", "[crown foil]"],
@@ -270,6 +280,11 @@ def test_words_may_be_of_a_sticker_on_the_item() -> None:
         ["ak", "con pegatina", "[9z team holo rio 2022]"]
     ]
     assert ["sticker", "[titan holo]"] in of_kind("titan holo sticker", Relaxation.STICKERS)  # on nothing that is said
+    assert of_kind("cheongsam holo on aug akihabara accept", Relaxation.STICKERS)[:1] == [
+        ["aug", "akihabara", "accept", "[cheongsam holo]"]
+    ]
+    assert of_kind("souvenir dlore donk sticker", Relaxation.STICKERS) == [["dlore", "souvenir", "[donk]"]]
+    assert ["case hardened", "ak", "[navi holo]"] in of_kind("ak case hardened 661 with navi holo", Relaxation.STICKERS)
     assert ["Field Tested", "[Crown Foil]"] in of_kind("Field-Tested • Crown Foil", Relaxation.STICKERS)
     assert of_kind("ak ft", Relaxation.STICKERS) == []
     assert of_kind("ak with", Relaxation.STICKERS) == []
