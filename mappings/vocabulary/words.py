@@ -62,6 +62,12 @@ def letters_of(words: Iterable[str]) -> str:
     return _letters(joined)
 
 
+@lru_cache(maxsize=8192)  # as below
+def letters_of_text(text: str) -> str:
+    """The words of a text written as one, as `letters_of`."""
+    return letters_of(words_of(text))
+
+
 @lru_cache(maxsize=8192)  # the same words come again and again
 def _letters(joined: str) -> str:
     letters = unicodedata.normalize("NFKD", joined).translate(_WITHOUT_ACCENTS).casefold().translate(_WRITTEN_AS)

@@ -19,7 +19,7 @@ from mappings.vocabulary.entries import Meaning, values_of
 from mappings.vocabulary.exclusions import wanted
 from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of, words_of
+from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
 _ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
 # Worth about the same, so an amount in one of them is taken as it stands.
@@ -274,8 +274,11 @@ def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bo
     runs += [
         meaning.words for term in terms if not term.alternatives for meaning in term.meanings if not meaning.filters
     ]
-    finishes = vocabulary.finishes.intersection(letters_of(words_of(run)) for run in runs)
-    return vocabulary.folded_finishes[min(finishes)] if len(finishes) == 1 else ()  # an item has one
+    finishes = vocabulary.finishes.intersection(map(letters_of_text, runs))
+    if len(finishes) != 1:  # an item has one
+        return ()
+    (letters,) = finishes
+    return vocabulary.folded_finishes[letters]
 
 
 def narrowed(term: Term, vocabulary: Vocabulary) -> Term:

@@ -88,8 +88,8 @@ def says_it_is_on_items(strict: ParsedQuery) -> bool:
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries and at), len(parse.terms))
     if any(vocabulary.is_attached(term.meanings) for term in parse.terms[carrier:]):
         return True
-    before, behind = parse.terms[:carrier], parse.terms[carrier:]
-    if behind and all(term.is_filler for term in before) and not any(term.fields for term in behind):
+    leading, following = parse.terms[:carrier], parse.terms[carrier:]
+    if following and all(term.is_filler for term in leading) and not any(term.fields for term in following):
         return True  # `any gun with navi holo`
     if _is_said_attached(parse.terms):
         return True

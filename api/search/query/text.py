@@ -20,7 +20,7 @@ from api.search.parsing.words import Term, Word
 from api.search.query.operator_rules import pin_scores, pinned_clause
 from mappings.folding import fold, single_spaced
 from mappings.vocabulary.entries import Meaning
-from mappings.vocabulary.words import letters_of, words_of
+from mappings.vocabulary.words import letters_of_text, words_of
 
 WHOLE_NAME_SCORE = 1000  # more than all terms of a text together give
 HAS_STICKER: Clause = {"exists": {"field": "stickers"}}
@@ -124,7 +124,7 @@ def _is_unfinished(parse: PlatformParse) -> bool:
 
 def _folded(name: str, parse: PlatformParse) -> tuple[str, ...]:
     """The name of a finish as the index has it, if it is a known one (`x ray`: `x-ray`)."""
-    return parse.platform.merged_vocabulary.folded_finishes.get(letters_of(words_of(name)), (name,))
+    return parse.platform.merged_vocabulary.folded_finishes.get(letters_of_text(name), (name,))
 
 
 def _finishes(parse: PlatformParse) -> Iterator[str]:
