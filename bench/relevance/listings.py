@@ -16,7 +16,7 @@ CATALOGUE = Path(__file__).parents[2] / "data" / "catalogue.ndjson.gz"
 PLATFORM = 730
 SEED = 1
 # in which listings of one name differ
-_LISTING_FIELDS = ("price", "float", "seed", "stickers")
+_LISTING_FIELDS = ("price", "float", "seed", "stickers", "attached")
 # by which listings are looked up, the most selective first
 _LOOKUP_FIELDS = ("name", "finish", "weapon", "tournament", "phase", "type", "exterior")
 
@@ -24,7 +24,7 @@ _LOOKUP_FIELDS = ("name", "finish", "weapon", "tournament", "phase", "type", "ex
 def listings_for(count: int, judgments: Sequence[Judgment]) -> list[Item]:
     """So many listings (each row of the catalogue first), and one more for each text that none of them answers.
 
-    An added listing is one of the others with the price, float or seed that is meant, where its finish allows it.
+    An added listing is one of the others with the price, float, seed or sticker that is meant, where it can have that.
     Raises ValueError where the catalogue has nothing that a judgment means: then the judgment is wrong.
     """
     platform = next(platform for platform in read_platforms() if platform.id == PLATFORM)
@@ -92,8 +92,8 @@ def _adjusted(meaning: Meaning, item: Item, limits: Span, platform: Platform) ->
     if not meaning.holds("seed", item):
         paint["seed"] = meaning.seed[0]
     attachments = item["attachments"]
-    if not meaning.holds("stickers", item):
-        name = " ".join(word.title() for word in meaning.stickers)
+    if not (meaning.holds("stickers", item) and meaning.holds("attached", item)):
+        name = " ".join(word.title() for word in meaning.stickers or ("crown", "foil"))
         attachments = [{"id": None, "name": f"Sticker | {name}", "wear": None, "type": "Sticker", "image": None}] * 4
     if not meaning.holds("price", item) and meaning.price is not None:
         price = round(meaning.price.middle(), 2)

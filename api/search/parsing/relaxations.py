@@ -23,6 +23,7 @@ Quantities that can be nothing else, and what is not wanted, stay in every relax
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from itertools import chain
 
 from api.search.parsing.letters import in_english, other_letters, without_typos
 from api.search.parsing.numerals import with_digits
@@ -31,11 +32,12 @@ from api.search.parsing.stickers import says_it_is_on_items, words_of_stickers
 from api.search.parsing.trade_posts import has_separators, offer_in
 from api.search.parsing.words import Term, Word
 from mappings.vocabulary.entries import values_of
-from mappings.vocabulary.words import letters_of
+from mappings.vocabulary.words import letters_of, words_of
 
 MIN_SHORTENED = 3  # letters of a word that may be unfinished anywhere in a text
 MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
 _CONTAINERS = frozenset({"Container"})
+_CASES = frozenset({"case", "cases"})
 
 
 def relaxations(strict: ParsedQuery, offer: ParsedQuery | None = None) -> list[ParsedQuery]:
@@ -170,11 +172,20 @@ def _with_and_without_fillers(parsed: ParsedQuery) -> list[ParsedQuery]:
 
 def words_of_sets(parsed: ParsedQuery, relaxation: Relaxation = Relaxation.SETS) -> list[ParsedQuery]:
     """Mere words may be those of the item's set, which may be said by its case (`covert from the fever case`)."""
-    relaxed = _with_terms(parsed, lambda term: replace(term, in_set=not term.meanings), relaxation)
+    relaxed = _with_terms(parsed, _of_set, relaxation)
     if not any(term.in_set for term in _all_terms(relaxed)):
         return []
     parses = tuple(_without_containers(parse) for parse in relaxed.parses)
     return [relaxed] if parses == relaxed.parses else [relaxed, replace(relaxed, parses=parses)]
+
+
+def _of_set(term: Term) -> Term:
+    """The term as words of a set: a mere one, or what names a case (`mag7 riptide case`)."""
+    if not term.meanings:
+        return replace(term, in_set=True)
+    names = [words_of(meaning.words) for meaning in term.meanings] if _is_container(term) else []
+    words = [word for word in chain.from_iterable(names) if word not in _CASES]
+    return Term(tuple(Word(word, (word,)) for word in words), in_set=True) if words else term
 
 
 def _without_containers(parse: PlatformParse) -> PlatformParse:

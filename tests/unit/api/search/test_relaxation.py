@@ -361,6 +361,7 @@ def test_a_first_letter_may_be_wrong_at_last() -> None:
         ("fever case", [["fever", "case"]]),
         ("restricted fever", [["restricted", "fever"]]),
         ("restricted case", []),
+        ("mag7 riptide case", [["mag7", "operation riptide"]]),
     ],
 )
 def test_a_set_may_be_said_by_its_case(text: str, of_set: list[list[str]]) -> None:
