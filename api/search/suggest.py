@@ -68,8 +68,8 @@ async def suggest(
     suggestions: list[Suggestion] = []
     if len(typed.folded) <= SHORT_TEXT:
         suggestions = await _suggestions(engine, platforms, [query for query in queries if query.begins])
-        if len(best(suggestions, limit)) == limit:
-            return _response(best(suggestions, limit))
+        if len(beginnings := best(suggestions, limit)) == limit:
+            return _response(beginnings)
         queries = [query for query in queries if not query.begins]
     suggestions += await _suggestions(engine, platforms, queries)
     if not suggestions and any(word.max_edits for word in typed.words):

@@ -103,15 +103,9 @@ class Meaning(BaseModel):
         if field == "words":
             return _has(words_of(item["name"]), [part for word in self.words for part in _parts(word)])
         if field == "stickers":
-            return not self.stickers or any(
-                _has(words_of(attachment["name"]), self.stickers)
-                for attachment in item["attachments"]
-                if (attachment["type"] or "sticker").lower() == "sticker"
-            )
+            return not self.stickers or any(_has(words_of(name), self.stickers) for name in _stickers_on(item))
         if field == "attached":
-            return not self.attached or any(
-                (attachment["type"] or "sticker").lower() == "sticker" for attachment in item["attachments"]
-            )
+            return not self.attached or bool(_stickers_on(item))
         if field in ("price", "float"):
             span = self.price if field == "price" else self.wear
             return span is None or span.holds(item["price"] if field == "price" else item["paint"]["float"])
@@ -222,6 +216,11 @@ def words_of(name: str) -> list[str]:
 def _parts(word: str) -> list[str]:
     parts = words_of(word)
     return [*parts[:-1], f"{parts[-1]}*"] if word.endswith("*") else parts
+
+
+def _stickers_on(item: Item) -> list[str]:
+    """The names of the stickers on an item; what has no type is one."""
+    return [each["name"] for each in item["attachments"] if (each["type"] or "sticker").lower() == "sticker"]
 
 
 def _has(words: list[str], expected: Iterable[str]) -> bool:

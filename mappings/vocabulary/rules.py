@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from mappings.vocabulary.words import letters_of, words_of
+from mappings.vocabulary.words import letters_of_text, words_of
 
 MAX_PINNED = 100  # names for one text, of all pins together
 
@@ -57,7 +57,7 @@ class Rules:
 
     def of_text(self, platform: int, text: str) -> TextRules:
         """What holds for a text as buyers write it: case, accents, blanks and signs do not matter."""
-        letters = _letters(text)
+        letters = letters_of_text(text)
         hidden = (*self.hidden.get("", ()), *(self.hidden.get(letters, ()) if letters else ()))
         pinned = [name for name in self.pinned.get(letters, ()) if name not in hidden]
         return TextRules(platform, tuple(pinned[:MAX_PINNED]), tuple(dict.fromkeys(hidden)))
@@ -77,9 +77,5 @@ def rules_of(pins: Sequence[Pin], hides: Sequence[Hide]) -> Rules:
 def _by_text(rules: Iterable[tuple[str, Sequence[str]]]) -> dict[str, tuple[str, ...]]:
     names: dict[str, dict[str, None]] = {}
     for text, listed in rules:
-        names.setdefault(_letters(text), {}).update(dict.fromkeys(listed))
+        names.setdefault(letters_of_text(text), {}).update(dict.fromkeys(listed))
     return {letters: tuple(each) for letters, each in names.items()}
-
-
-def _letters(text: str) -> str:
-    return letters_of(words_of(text))

@@ -62,9 +62,9 @@ def letters_of(words: Iterable[str]) -> str:
     return _letters(joined)
 
 
-@lru_cache(maxsize=8192)  # as below
+@lru_cache(maxsize=8192)  # the same names come again and again
 def letters_of_text(text: str) -> str:
-    """The words of a text written as one, as `letters_of`."""
+    """The letters of all words of a text."""
     return letters_of(words_of(text))
 
 

@@ -148,7 +148,7 @@ def parse_text(
     if has_order or sort or len(terms) + len(quantities) + len(excluded) > 1:
         terms = [narrowed(term, vocabulary) for term in terms]
     is_mere = bool(terms) and not (quantities or excluded or any(term.meanings for term in terms))
-    is_unnamed = is_mere and letters_of(words_of(text)) not in vocabulary.finishes
+    is_unnamed = is_mere and letters_of_text(text) not in vocabulary.finishes
     has_words = any(words_of(piece) for piece in pieces)
     marks = "" if has_words else _marks(" ".join(pieces), with_punctuation=not quantities)
     others = tuple(each for each in quantities if _is_other(each, platform))

@@ -23,7 +23,6 @@ Quantities that can be nothing else, and what is not wanted, stay in every relax
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from itertools import chain
 
 from api.search.parsing.letters import in_english, other_letters, without_typos
 from api.search.parsing.numerals import with_digits
@@ -37,7 +36,6 @@ from mappings.vocabulary.words import letters_of, words_of
 MIN_SHORTENED = 3  # letters of a word that may be unfinished anywhere in a text
 MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
 _CONTAINERS = frozenset({"Container"})
-_CASES = frozenset({"case", "cases"})
 
 
 def relaxations(strict: ParsedQuery, offer: ParsedQuery | None = None) -> list[ParsedQuery]:
@@ -172,19 +170,21 @@ def _with_and_without_fillers(parsed: ParsedQuery) -> list[ParsedQuery]:
 
 def words_of_sets(parsed: ParsedQuery, relaxation: Relaxation = Relaxation.SETS) -> list[ParsedQuery]:
     """Mere words may be those of the item's set, which may be said by its case (`covert from the fever case`)."""
-    relaxed = _with_terms(parsed, _of_set, relaxation)
+    last_words = {word for parse in parsed.parses for word in parse.platform.merged_vocabulary.last_words}
+    relaxed = _with_terms(parsed, lambda term: _of_set(term, last_words), relaxation)
     if not any(term.in_set for term in _all_terms(relaxed)):
         return []
     parses = tuple(_without_containers(parse) for parse in relaxed.parses)
     return [relaxed] if parses == relaxed.parses else [relaxed, replace(relaxed, parses=parses)]
 
 
-def _of_set(term: Term) -> Term:
-    """The term as words of a set: a mere one, or what names a case (`mag7 riptide case`)."""
+def _of_set(term: Term, last_words: Collection[str]) -> Term:
+    """The term as words of a set: a mere one, or what names a case, without its last word (`mag7 riptide case`)."""
     if not term.meanings:
         return replace(term, in_set=True)
-    names = [words_of(meaning.words) for meaning in term.meanings] if _is_container(term) else []
-    words = [word for word in chain.from_iterable(names) if word not in _CASES]
+    if not _is_container(term):
+        return term
+    words = [word for meaning in term.meanings for word in words_of(meaning.words) if word not in last_words]
     return Term(tuple(Word(word, (word,)) for word in words), in_set=True) if words else term
 
 

@@ -1,7 +1,7 @@
 """Which words of a text may be of stickers on the item. Pure."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -10,7 +10,7 @@ from api.search.parsing.words import Term, mere_runs
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of, words_of
+from mappings.vocabulary.words import letters_of, letters_of_text
 
 MAX_STICKER_WORDS = 4  # at the end of a text that may be of a sticker on the item
 _YEAR = re.compile(r"\b20\d\d$")
@@ -52,7 +52,8 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
         kinds = [term for term in parse.terms[starts[0] :] if vocabulary.is_attached(term.meanings)]
         parse = replace(parse, terms=tuple(term for term in parse.terms if term not in kinds))
     ways = (_as_one, _event_last, _as_names, *(() if carrier is None else (_last_first,)), list)
-    candidates = [with_stickers for start in starts for with_stickers in _with_stickers(parse, start, ways)]
+    of_names = words_of_names(parse, vocabulary.finish_phrases)
+    candidates = [each for start in starts for each in _with_stickers(parse, start, ways, of_names)]
     return [replace(strict, parses=(on_item,), relaxation=Relaxation.STICKERS) for on_item in candidates]
 
 
@@ -72,7 +73,7 @@ def _with_finishes_first(parse: PlatformParse, vocabulary: Vocabulary) -> tuple[
 
 
 def _is_finish(term: Term, vocabulary: Vocabulary) -> bool:
-    names = [letters_of(words_of(meaning.words)) for meaning in term.meanings]
+    names = [letters_of_text(meaning.words) for meaning in term.meanings]
     return bool(names) and _may_be_on_item(term) and vocabulary.finishes.issuperset(names)
 
 
@@ -108,18 +109,20 @@ def _is_said_attached(terms: Sequence[Term]) -> bool:
 
 
 def _with_stickers(
-    parse: PlatformParse, start: int, ways: Sequence[Callable[[list[Term]], list[Term]]]
+    parse: PlatformParse, start: int, ways: Sequence[Callable[[list[Term]], list[Term]]], of_names: Collection[str]
 ) -> list[PlatformParse]:
-    """What may be on the item from there on is, in each of these ways of joining it that differ."""
+    """What may be on the item from there on is, in each of these ways of joining it that differ.
+
+    `of_names`: the words that are names of finishes; those behind a weapon are its finish (`navi on ak redline`).
+    """
     before = [term for term in parse.terms[:start] if not term.is_filler]
     rest = [term for term in parse.terms[start:] if not term.is_filler]
-    # `navi on ak redline`: the finish of a weapon behind it
     weapon = max((at for at, term in enumerate(rest) if term.narrows), default=len(rest))
-    of_names = words_of_names(parse, parse.platform.merged_vocabulary.finish_phrases)
-    finish = [term for term in rest[weapon:] if term.typed in of_names]
     count = max((term.count for term in parse.terms[start:]), default=0)
-    others = [term for term in rest if term in finish or not _may_be_on_item(term)]
-    stickers = [term for term in rest if term not in others]
+    others, stickers = list[Term](), list[Term]()
+    for at, term in enumerate(rest):
+        is_of_item = not _may_be_on_item(term) or (at > weapon and term.typed in of_names)
+        (others if is_of_item else stickers).append(term)
     joined = dict.fromkeys(tuple(way(stickers)) for way in ways) if stickers else {}
     return [
         replace(
