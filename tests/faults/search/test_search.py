@@ -121,15 +121,19 @@ async def test_a_cut_of_idle_connections_is_not_noticed_for_long(app: RunningApp
 
 
 async def test_many_searches_during_an_outage_leave_nothing_behind(app: RunningApp, proxy: TcpProxy) -> None:
+    async def statuses() -> set[int]:
+        return {one.status_code for one in await asyncio.gather(*(app.search({}) for _ in range(100)))}
+
+    async def all_well() -> bool:
+        return await statuses() == {200}
+
     proxy.refuse()
     try:
-        answers = await asyncio.gather(*(ask(app, "POST", "/v1/gear/search", {}) for _ in range(100)))
-        assert {one.status_code for one in answers} == {503}
+        assert await statuses() == {503}
     finally:
         proxy.restore()
     await works_again(app)
-    answers = await asyncio.gather(*(ask(app, "POST", "/v1/gear/search", {}) for _ in range(100)))
-    assert {one.status_code for one in answers} == {200}
+    await until(all_well)  # a busy machine is too late for some of a hundred, what is left behind would be so for ever
 
 
 HIT = {"_index": "t-730-1", "_id": "1", "_source": {"id": 1, "product": "karambit"}}
