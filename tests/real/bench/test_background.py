@@ -34,18 +34,18 @@ def test_each_run_sells_what_is_on_offer_and_its_callbacks_are_received(
         def offered() -> int:
             return int(client.post("/v1/gear/search", json={"platform": 730}).json()["total"])
 
-        def sell() -> int:
-            """How many items a run sold: a slow first order makes several due at once."""
+        def sell(before: int) -> int:
+            """How many items were sold by then: a slow first order makes several due at once."""
             with background_traffic(target, changes=10, orders=2.0) as count:
                 until(lambda: count.orders > 0)
-            return count.orders
-
-        before, sold = offered(), 0
-        for _ in range(2):
-            sold += sell()
+            sold = before + count.orders
             until(lambda: len(receiver.events) >= sold)
-            until(lambda: offered() <= before - sold)
-        assert offered() == before - sold
-        listed = client.get("/v1/orders").json()["orders"]
-    assert len(listed) == len({order["item"] for order in listed}) == sold
+            until(lambda: offered() <= listed - sold)
+            return sold
+
+        listed = offered()
+        sold = sell(sell(0))
+        assert offered() == listed - sold
+        orders = client.get("/v1/orders").json()["orders"]
+    assert len(orders) == len({order["item"] for order in orders}) == sold
     assert receiver.events == ["order.created"] * sold
