@@ -29,6 +29,7 @@ from api.search.prices.price_lists import PriceLists
 from api.search.prices.routes import PriceServices
 from api.search.response_cache import IndexRevision, ResponseCache
 from api.search.services import SearchServices
+from api.search.suggest.counting import FrequentValueCounts
 from api.search.unanswered import UnansweredSearches
 from api.settings import Settings
 from api.telemetry.backlogs import BacklogReader
@@ -113,6 +114,7 @@ async def open_services(
         ResponseCache(revision, metrics.process.count_cache_lookup, settings.response_cache_mib * 1024**2),
         BroadFilters(),
         PriceHistograms(engine.search_all, tasks),
+        FrequentValueCounts(engine, tasks),
         UnansweredSearches(store, metrics.searches.count_unanswered, metrics.searches.count_dropped),
     )
     orders = OrderServices(settings, order_engine, platforms, store, metrics.orders)

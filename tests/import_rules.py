@@ -97,6 +97,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "schemas": ({"parsing"}, "bodies and answers are the contract: what is done with them is elsewhere"),
         "query": ({"parsing", "schemas"}, "a request is built without sending it"),
         "pagination": ({"parsing", "query", "schemas"}, "a part of the answer"),
+        "suggest": ({"parsing", "query"}, "what is suggested is counted, never a page"),
         "explain": ({"query", "schemas"}, "it tells of every part of a search, and no search needs it"),
         "facets": ({"query", "schemas"}, "a part of the answer"),
         "prices": ({"pagination", "query", "schemas"}, "an answer of its own, as of one point in time"),

@@ -32,7 +32,7 @@ from api.search.schemas.search import (
 )
 from api.search.service import cached_search
 from api.search.services import SearchDependency, SearchServices
-from api.search.suggest import suggest
+from api.search.suggest.suggest import suggest
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 
@@ -113,7 +113,9 @@ async def get_suggestions(
 
         async def compute() -> bytes:
             await charge(SUGGESTIONS_COST)
-            return await suggest(services.engine, platforms, q, limit, forced)
+            # those of all items may be none of those that the token may see
+            frequent = services.frequent_values.of(platforms) if token.filters is None else None
+            return await suggest(services.engine, platforms, q, limit, forced, frequent)
 
         request_key = ("suggest", token.filters, key)
         cached = services.response_cache.get_or_compute(request_key, lambda: Computation(compute, platforms))

@@ -13,6 +13,7 @@ from api.search.facets.price_parts import BroadFilters
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.price_desc import PriceHistograms
 from api.search.response_cache import ResponseCache
+from api.search.suggest.counting import FrequentValueCounts
 from api.search.unanswered import UnansweredSearches
 from mappings.platforms import Platforms
 
@@ -29,6 +30,7 @@ class SearchServices:
     response_cache: ResponseCache
     broad_filters: BroadFilters
     price_histograms: PriceHistograms
+    frequent_values: FrequentValueCounts
     unanswered: UnansweredSearches
 
 

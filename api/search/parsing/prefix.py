@@ -71,6 +71,10 @@ class PrefixQuery:
     def _letters(self) -> tuple[tuple[str, ...], ...]:
         return tuple((fold(word.text), *(_letters(name) for name in word.names)) for word in self.words)
 
+    def begins(self, value: str) -> bool:
+        """Whether a value begins with the text."""
+        return fold(value).startswith(self.folded)
+
     def matches(self, value: str, *, fuzzy: bool) -> bool:
         """Whether a value has all words; `fuzzy`: or similar ones."""
         letters = _letters(value)

@@ -125,11 +125,12 @@ async def test_what_is_sold_counts_no_more(opensearch_url: str, index_prefix: st
     put_index(made, platform, [simple_item(1), simple_item(2), simple_item(3, name="AWP | Fade")])
     async with running(made) as app:
 
-        async def counts(text: str) -> dict[str, int]:
-            answer = await app.client.get("/v1/gear/suggest", params={"q": text})
+        async def counts(text: str, limit: int = 8) -> dict[str, int]:
+            answer = await app.client.get("/v1/gear/suggest", params={"q": text, "limit": limit})
             return {text: count for text, _, count in suggested(answer.json())}
 
         assert await counts("a") == {"AK-47 | Redline (Field-Tested)": 2, "AWP | Fade": 1}
+        assert await counts("a", limit=1) == {"AK-47 | Redline (Field-Tested)": 2}
         await place_past_the_app(made, 1)
         await place_past_the_app(made, 3)
 
@@ -138,6 +139,7 @@ async def test_what_is_sold_counts_no_more(opensearch_url: str, index_prefix: st
 
         await until(known)
         assert await counts("awp") == {}
+        assert await counts("a", limit=1) == {"AK-47 | Redline (Field-Tested)": 1}, "however old its frequent values"
 
 
 @pytest.fixture

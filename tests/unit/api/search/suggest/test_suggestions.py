@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from api.engine.answers import Answer
 from api.search.parsing.prefix import PrefixQuery
-from api.search.suggest import Suggestion, best, suggest, suggestion_queries, suggestion_request, suggestions_of
+from api.search.suggest.requests import (
+    Suggestion,
+    best,
+    suggestion_queries,
+    suggestion_request,
+    suggestions_of,
+)
+from api.search.suggest.suggest import suggest
 from mappings.fields import SUGGESTED
 from mappings.folding import fold
 from tests.support.golden import Golden

@@ -1,27 +1,19 @@
-"""Suggestions while typing: values of each kind that have the typed words, counted over the items on offer.
+"""The searches for suggestions: values of each kind that have the typed words, counted over what is on offer. Pure."""
 
-Framework-free.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-import orjson
-
-from api.engine.answers import Answer, SearchEngine
+from api.engine.answers import Answer
 from api.engine.clauses import Clause, any_of
 from api.search.parsing.prefix import PrefixQuery, PrefixWord
 from api.search.query.text import similar
 from mappings.fields import OFFERED, SUGGESTED, Suggested
-from mappings.folding import fold, single_spaced
-from mappings.platforms import Platform
+from mappings.folding import single_spaced
 
 FIRST_VALUES = 500  # of a field whose items have several values, some of which do not match
 MAX_VALUES = 65_000  # the engine gives no more than 65,535 buckets
-# A short text is mostly the beginning of enough values, which come first anyway: the many items that have a word which
-# begins so need not be counted (docs/decisions/0024).
-SHORT_TEXT = 12  # letters
-_PLACES = {row.kind: place for place, row in enumerate(SUGGESTED)}
+PLACES = {row.kind: place for place, row in enumerate(SUGGESTED)}
+"""The order of kinds."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +30,8 @@ class Suggestion:
 class SuggestionQuery:
     """One search for the values of a kind: those that begin with the typed text, or those that have its words.
 
-    `fuzzy`: or similar words; `all_values`: every value, not only the most frequent; `forced`: what items must meet.
+    `fuzzy`: or similar words; `all_values`: every value, not only the most frequent; `forced`: what items must meet;
+    `values`: none but these, which are known to match.
     """
 
     row: Suggested
@@ -48,48 +41,16 @@ class SuggestionQuery:
     fuzzy: bool = False
     all_values: bool = False
     forced: tuple[Clause, ...] = ()
+    values: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
         """How many values to ask for: if too few begin with the text, as many others are enough."""
+        if self.values:
+            return len(self.values)
         if not self.row.several:
             return 2 * self.limit
         return MAX_VALUES if self.all_values else FIRST_VALUES
-
-
-async def suggest(
-    engine: SearchEngine, platforms: Sequence[Platform], text: str, limit: int, forced: tuple[Clause, ...] = ()
-) -> bytes:
-    """Suggests values with the typed words; only if there are none, similar ones. Raises `search_unavailable`."""
-    typed = PrefixQuery(text, tuple(platform.merged_vocabulary for platform in platforms))
-    if not typed.words:
-        return _response([])
-    queries = suggestion_queries(typed, limit, forced)
-    suggestions: list[Suggestion] = []
-    if len(typed.folded) <= SHORT_TEXT:
-        suggestions = await _suggestions(engine, platforms, [query for query in queries if query.begins])
-        if len(beginnings := best(suggestions, limit)) == limit:
-            return _response(beginnings)
-        queries = [query for query in queries if not query.begins]
-    suggestions += await _suggestions(engine, platforms, queries)
-    if not suggestions and any(word.max_edits for word in typed.words):
-        suggestions = await _suggestions(engine, platforms, suggestion_queries(typed, limit, forced, fuzzy=True))
-    return _response(best(suggestions, limit))
-
-
-async def _suggestions(
-    engine: SearchEngine, platforms: Sequence[Platform], queries: Sequence[SuggestionQuery]
-) -> list[Suggestion]:
-    answers = await engine.search_all(platforms, [suggestion_request(query) for query in queries])
-    suggestions: list[Suggestion] = []
-    incomplete: list[SuggestionQuery] = []
-    for query, answer in zip(queries, answers, strict=True):
-        values = suggestions_of(query, answer)
-        if values is None:
-            incomplete.append(replace(query, all_values=True))
-        else:
-            suggestions += values
-    return suggestions + (await _suggestions(engine, platforms, incomplete) if incomplete else [])
 
 
 def suggestion_queries(
@@ -103,6 +64,20 @@ def suggestion_queries(
     ]
 
 
+def count_queries(
+    typed: PrefixQuery, values: Iterable[Suggestion], forced: tuple[Clause, ...]
+) -> list[SuggestionQuery]:
+    """The searches that count these values: one for each of their kinds."""
+    texts: dict[str, list[str]] = {}
+    for value in values:
+        texts.setdefault(value.kind, []).append(value.text)
+    return [
+        SuggestionQuery(row, typed, len(texts[row.kind]), begins=False, forced=forced, values=tuple(texts[row.kind]))
+        for row in SUGGESTED
+        if row.kind in texts
+    ]
+
+
 def suggestion_request(query: SuggestionQuery) -> Clause:
     """The search body of one search."""
     # Two bodies a kind, because one with a filter inside its aggregation takes twice the time of both.
@@ -110,8 +85,12 @@ def suggestion_request(query: SuggestionQuery) -> Clause:
     terms: Clause = {"field": field, "size": query.size, "order": [{"_count": "desc"}, {"_key": "asc"}]}
     if query.all_values:
         terms["shard_size"] = MAX_VALUES
-    if query.begins:
-        clauses: list[Clause] = [{"prefix": {f"{field}.folded": {"value": single_spaced(typed.text.strip())}}}]
+    clauses: list[Clause]
+    if query.values:
+        terms["include"] = list(query.values)
+        clauses = [_any_value(field, query.values)]
+    elif query.begins:
+        clauses = [{"prefix": {f"{field}.folded": {"value": single_spaced(typed.text.strip())}}}]
     else:
         clauses = [_word_clause(f"{field}.typed", word, query.fuzzy) for word in typed.words]
         if query.row.several:  # one value has all words: fewer than the values that have one each
@@ -122,6 +101,28 @@ def suggestion_request(query: SuggestionQuery) -> Clause:
         "size": 0,
         "track_total_hits": False,
     }
+
+
+def frequent_request(row: Suggested, limit: int) -> Clause:
+    """The search body for the most frequent values of a kind."""
+    terms = {"field": row.field, "size": limit, "order": [{"_count": "desc"}, {"_key": "asc"}]}
+    return {
+        "query": {"bool": {"filter": [OFFERED]}},
+        "aggs": {"texts": {"terms": terms}},
+        "size": 0,
+        "track_total_hits": False,
+    }
+
+
+def values_of(answer: Answer) -> list[tuple[str, int]]:
+    """The values that an answer counts, with their counts."""
+    return [(bucket["key"], bucket["doc_count"]) for bucket in answer["aggregations"]["texts"]["buckets"]]
+
+
+def _any_value(field: str, values: Sequence[str]) -> Clause:
+    if field == "finish":  # no listing is found by it, but its product is
+        return {"terms": {f"{field}.folded": [single_spaced(value) for value in values]}}
+    return {"terms": {field: list(values)}}
 
 
 def _word_clause(field: str, word: PrefixWord, fuzzy: bool) -> Clause:
@@ -139,9 +140,11 @@ def suggestions_of(query: SuggestionQuery, answer: Answer) -> list[Suggestion] |
     terms = answer["aggregations"]["texts"]
     row = query.row
     values = [Suggestion(bucket["key"], row.kind, bucket["doc_count"], query.begins) for bucket in terms["buckets"]]
-    if row.several:  # the items' other values were counted with those that match
+    if query.values:
+        values = [replace(value, begins=query.typed.begins(value.text)) for value in values]
+    elif row.several:  # the items' other values were counted with those that match
         values = [value for value in values if _matches(query, value)]
-    if query.all_values:
+    if query.all_values or query.values:
         return values
     enough = not row.several or len(values) >= 2 * query.limit or not terms["sum_other_doc_count"]
     return values if enough and not terms["doc_count_error_upper_bound"] else None
@@ -149,19 +152,14 @@ def suggestions_of(query: SuggestionQuery, answer: Answer) -> list[Suggestion] |
 
 def _matches(query: SuggestionQuery, value: Suggestion) -> bool:
     if value.begins:
-        return fold(value.text).startswith(query.typed.folded)
+        return query.typed.begins(value.text)
     return query.typed.matches(value.text, fuzzy=query.fuzzy)
 
 
 def best(suggestions: Sequence[Suggestion], limit: int) -> list[Suggestion]:
     """Those that begin with the text first, then the most frequent, then by text and kind; each once."""
-    ranked = sorted(suggestions, key=lambda each: (not each.begins, -each.count, each.text, _PLACES[each.kind]))
+    ranked = sorted(suggestions, key=lambda each: (not each.begins, -each.count, each.text, PLACES[each.kind]))
     unique: dict[tuple[str, str], Suggestion] = {}
     for suggestion in ranked:
         unique.setdefault((suggestion.text, suggestion.kind), suggestion)
     return list(unique.values())[:limit]
-
-
-def _response(suggestions: Sequence[Suggestion]) -> bytes:
-    shown = [{"text": each.text, "kind": each.kind, "count": each.count} for each in suggestions]
-    return orjson.dumps({"status": "success", "suggestions": shown})

@@ -1,0 +1,1 @@
+"""Suggestions while typing: which values have the typed words, and how many items on offer have them."""

@@ -1,0 +1,52 @@
+"""The most frequent values of what is suggested: which of them a typed text means is known without the index. Pure."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from heapq import nsmallest
+from typing import Final
+
+from api.search.parsing.prefix import PrefixQuery
+from api.search.suggest.requests import PLACES, Suggestion
+from mappings.folding import fold
+
+MAX_SCANNED: Final = 2_000
+"""Values that are compared with the words of a text: what more of a text's values are behind is rare."""
+_LAST: Final = chr(0x10FFFF)
+
+Counts = Sequence[tuple[str, int]]
+"""Values of a kind and how many items have each, the most frequent first."""
+
+
+class FrequentValues:
+    """All values that more items have than any that was not counted, as of one moment."""
+
+    def __init__(self, counts: Mapping[str, Counts], max_values: int) -> None:
+        """The counts of each kind; a kind with `max_values` of them may have more."""
+        # of a kind that has more values the last one is as frequent as the next, which was not counted
+        floor = max((values[-1][1] for values in counts.values() if len(values) >= max_values), default=0)
+        values = [
+            Suggestion(text, kind, count, begins=False)
+            for kind, each in counts.items()
+            for text, count in each
+            if count > floor
+        ]
+        values.sort(key=lambda value: (-value.count, value.text, PLACES[value.kind]))
+        self._values = values
+        self._folded = sorted((fold(value.text), place) for place, value in enumerate(values))
+
+    def beginning(self, typed: PrefixQuery, limit: int) -> list[Suggestion]:
+        """The most frequent that begin with the text."""
+        start = bisect_left(self._folded, (typed.folded,))
+        end = bisect_right(self._folded, (typed.folded + _LAST,))
+        places = nsmallest(limit, (place for _, place in self._folded[start:end]))
+        return [self._values[place] for place in places]
+
+    def matching(self, typed: PrefixQuery, limit: int) -> list[Suggestion]:
+        """The most frequent with all words of the text, of those that are looked at."""
+        matching: list[Suggestion] = []
+        for value in self._values[:MAX_SCANNED]:
+            if typed.matches(value.text, fuzzy=False):
+                matching.append(value)
+                if len(matching) == limit:
+                    break
+        return matching

@@ -1,0 +1,97 @@
+"""Suggestions while typing: values of each kind that have the typed words, counted over the items on offer.
+
+Framework-free.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import orjson
+
+from api.engine.answers import SearchEngine
+from api.engine.clauses import Clause
+from api.search.parsing.prefix import PrefixQuery
+from api.search.suggest.frequent_values import FrequentValues
+from api.search.suggest.requests import (
+    Suggestion,
+    SuggestionQuery,
+    best,
+    count_queries,
+    suggestion_queries,
+    suggestion_request,
+    suggestions_of,
+)
+from mappings.platforms import Platform
+
+# A short text is mostly the beginning of enough values, which come first anyway: the many items that have a word which
+# begins so need not be counted (docs/decisions/0024).
+SHORT_TEXT = 12  # letters
+
+
+async def suggest(
+    engine: SearchEngine,
+    platforms: Sequence[Platform],
+    text: str,
+    limit: int,
+    forced: tuple[Clause, ...] = (),
+    frequent: FrequentValues | None = None,
+) -> bytes:
+    """Suggests values with the typed words; only if there are none, similar ones. Raises `search_unavailable`.
+
+    Where enough of the `frequent` values have the words, no others are counted.
+    """
+    typed = PrefixQuery(text, tuple(platform.merged_vocabulary for platform in platforms))
+    if not typed.words:
+        return _response([])
+    queries = suggestion_queries(typed, limit, forced)
+    beginnings = [query for query in queries if query.begins]
+    if frequent is not None and (counted := _of_frequent(frequent, typed, limit, forced, beginnings)):
+        suggestions = best(await _suggestions(engine, platforms, counted), limit)
+        if len(suggestions) == limit:  # else some are not on offer any more
+            return _response(suggestions)
+    suggestions = []
+    if len(typed.folded) <= SHORT_TEXT:
+        suggestions = await _suggestions(engine, platforms, beginnings)
+        if len(beginning := best(suggestions, limit)) == limit:
+            return _response(beginning)
+        queries = [query for query in queries if not query.begins]
+    suggestions += await _suggestions(engine, platforms, queries)
+    if not suggestions and any(word.max_edits for word in typed.words):
+        suggestions = await _suggestions(engine, platforms, suggestion_queries(typed, limit, forced, fuzzy=True))
+    return _response(best(suggestions, limit))
+
+
+def _of_frequent(
+    frequent: FrequentValues,
+    typed: PrefixQuery,
+    limit: int,
+    forced: tuple[Clause, ...],
+    beginnings: list[SuggestionQuery],
+) -> list[SuggestionQuery]:
+    """The searches that give enough suggestions by counting frequent values; none where too few have the words."""
+    # twice as many as are needed: the order may have changed since
+    values = frequent.beginning(typed, 2 * limit)
+    if len(values) >= limit:
+        return count_queries(typed, values, forced)
+    values = frequent.matching(typed, 2 * limit)
+    return [*beginnings, *count_queries(typed, values, forced)] if len(values) >= limit else []
+
+
+async def _suggestions(
+    engine: SearchEngine, platforms: Sequence[Platform], queries: Sequence[SuggestionQuery]
+) -> list[Suggestion]:
+    answers = await engine.search_all(platforms, [suggestion_request(query) for query in queries])
+    suggestions: list[Suggestion] = []
+    incomplete: list[SuggestionQuery] = []
+    for query, answer in zip(queries, answers, strict=True):
+        values = suggestions_of(query, answer)
+        if values is None:
+            incomplete.append(replace(query, all_values=True))
+        else:
+            suggestions += values
+    return suggestions + (await _suggestions(engine, platforms, incomplete) if incomplete else [])
+
+
+def _response(suggestions: Sequence[Suggestion]) -> bytes:
+    shown = [{"text": each.text, "kind": each.kind, "count": each.count} for each in suggestions]
+    return orjson.dumps({"status": "success", "suggestions": shown})
