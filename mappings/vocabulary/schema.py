@@ -60,6 +60,7 @@ class VocabularyFile(BaseModel):
 
     # Words that say nothing of an item; they are left out only where nothing has all words of a text.
     fillers: tuple[str, ...] = ()
+    durations: tuple[str, ...] = ()  # and those behind a number, which says nothing either (`7 days`)
 
     # Exclusion, alternatives and conjunction: how the words beside these are meant.
     exclusions: tuple[str, ...] = ()  # `without`: what follows is not wanted

@@ -127,7 +127,7 @@ def in_other_letters(strict: ParsedQuery) -> list[ParsedQuery]:
             relaxed += _with_and_without_fillers(parsed)
     for english in translated(strict):
         relaxed += _with_and_without_fillers(english)
-        if any(term.carries or term.is_attached for term in _all_terms(english)):
+        if any(term.carries or term.is_attached or term.narrows for term in _all_terms(english)):
             relaxed += words_of_stickers(english)
     return relaxed
 

@@ -248,12 +248,14 @@ class Spellings:
         return Term(finished(words) if meanings else words, meanings, is_attached=is_attached), at + length
 
     def _is_many_at(self, at: int) -> bool:
-        """Whether the number there says how many are wanted: `50 cases`, `50 caisses kilowatt`, `五个`."""
+        """Whether the number there says how many are wanted, or how long: `50 cases`, `50 caisses kilowatt`, `五个`."""
         measure = self._letters[at + 1 : at + 2]
         if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:
             return bool(few_in(self._words[at].typed, self._numerals))
         if not _NUMBER.fullmatch(self._letters[at]) or at + 1 == len(self._words):
             return False
+        if any("".join(self._letters[at + 1 : end]) in self._vocabulary.duration_letters for end in (at + 2, at + 3)):
+            return True  # `7 days`, `13 years old`
         if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
             return False  # `gamma 2 case`
         last = min(at + 1 + MAX_NAME, len(self._words) - 1)

@@ -59,6 +59,10 @@ def test_a_number_of_things_is_parted_from_what_they_are(text: str, words: list[
         ("50 cases", ["50"]),
         ("gamma 2 cases", []),  # of the name
         ("50 caisses kilowatt", ["50"]),
+        ("awp asiimov trade locked 7 days", ["trade", "locked", "7", "days"]),
+        ("knife for a 13 year old", ["for", "a", "13", "year", "old"]),
+        ("ak 7 дней", ["7", "дней"]),
+        ("10 year birthday capsule", ["year"]),
         ("4 stickers", ["4"]),
         ("15 ak", []),
         ("cases 50", []),
