@@ -124,7 +124,8 @@ class ResponseCache:
         response = await _computed(computation)
         size = len(key[2]) + len(response) + _ENTRY_BYTES
         if revision is not None and size <= self._max_bytes and clears == self._clears:
-            self._entries[key] = _Entry(platforms, revision, response, size, computation.on_response)
+            exact = bytes(memoryview(response))  # what orjson has written has room for twice and more
+            self._entries[key] = _Entry(platforms, revision, exact, size, computation.on_response)
         return response
 
     def clear(self) -> None:
