@@ -1,4 +1,4 @@
-"""The most frequent values of what is suggested: which of them a typed text means is known without the index. Pure."""
+"""The most frequent values of what is suggested: which of them begin with a text is known without the index. Pure."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
@@ -9,8 +9,6 @@ from api.search.parsing.prefix import PrefixQuery
 from api.search.suggest.requests import PLACES, Suggestion
 from mappings.folding import fold
 
-MAX_SCANNED: Final = 2_000
-"""Values that are compared with the words of a text: what more of a text's values are behind is rare."""
 _LAST: Final = chr(0x10FFFF)
 
 Counts = Sequence[tuple[str, int]]
@@ -40,13 +38,3 @@ class FrequentValues:
         end = bisect_right(self._folded, (typed.folded + _LAST,))
         places = nsmallest(limit, (place for _, place in self._folded[start:end]))
         return [self._values[place] for place in places]
-
-    def matching(self, typed: PrefixQuery, limit: int) -> list[Suggestion]:
-        """The most frequent with all words of the text, of those that are looked at."""
-        matching: list[Suggestion] = []
-        for value in self._values[:MAX_SCANNED]:
-            if typed.matches(value.text, fuzzy=False):
-                matching.append(value)
-                if len(matching) == limit:
-                    break
-        return matching

@@ -38,43 +38,28 @@ async def suggest(
 ) -> bytes:
     """Suggests values with the typed words; only if there are none, similar ones. Raises `search_unavailable`.
 
-    Where enough of the `frequent` values have the words, no others are counted.
+    Where enough of the `frequent` values begin with the text, no others are counted.
     """
     typed = PrefixQuery(text, tuple(platform.merged_vocabulary for platform in platforms))
     if not typed.words:
         return _response([])
-    queries = suggestion_queries(typed, limit, forced)
-    beginnings = [query for query in queries if query.begins]
-    if frequent is not None and (counted := _of_frequent(frequent, typed, limit, forced, beginnings)):
-        suggestions = best(await _suggestions(engine, platforms, counted), limit)
+    # twice as many as are needed: the order may have changed since
+    values = frequent.beginning(typed, 2 * limit) if frequent is not None else []
+    if len(values) >= limit:
+        suggestions = best(await _suggestions(engine, platforms, count_queries(typed, values, forced)), limit)
         if len(suggestions) == limit:  # else some are not on offer any more
             return _response(suggestions)
+    queries = suggestion_queries(typed, limit, forced)
     suggestions = []
     if len(typed.folded) <= SHORT_TEXT:
-        suggestions = await _suggestions(engine, platforms, beginnings)
-        if len(beginning := best(suggestions, limit)) == limit:
-            return _response(beginning)
+        suggestions = await _suggestions(engine, platforms, [query for query in queries if query.begins])
+        if len(beginnings := best(suggestions, limit)) == limit:
+            return _response(beginnings)
         queries = [query for query in queries if not query.begins]
     suggestions += await _suggestions(engine, platforms, queries)
     if not suggestions and any(word.max_edits for word in typed.words):
         suggestions = await _suggestions(engine, platforms, suggestion_queries(typed, limit, forced, fuzzy=True))
     return _response(best(suggestions, limit))
-
-
-def _of_frequent(
-    frequent: FrequentValues,
-    typed: PrefixQuery,
-    limit: int,
-    forced: tuple[Clause, ...],
-    beginnings: list[SuggestionQuery],
-) -> list[SuggestionQuery]:
-    """The searches that give enough suggestions by counting frequent values; none where too few have the words."""
-    # twice as many as are needed: the order may have changed since
-    values = frequent.beginning(typed, 2 * limit)
-    if len(values) >= limit:
-        return count_queries(typed, values, forced)
-    values = frequent.matching(typed, 2 * limit)
-    return [*beginnings, *count_queries(typed, values, forced)] if len(values) >= limit else []
 
 
 async def _suggestions(
