@@ -165,7 +165,7 @@ clients: environment ## writes the types of the clients anew from the OpenAPI de
 		--output-model-type typing.TypedDict --target-python-version 3.11 --use-standard-collections --use-union-operator \
 		--use-schema-description --use-field-description --disable-timestamp --enum-field-as-literal all \
 		--collapse-root-models --no-use-closed-typed-dict --formatters builtin \
-		--custom-file-header '"""Requests and answers of the HTTP API; written by `make clients`."""'
+		--custom-file-header '"""Requests and responses of the HTTP API; written by `make clients`."""'
 	$(BIN)/ruff format -q clients/python/gear_client/models.py
 	cd clients/typescript && npm ci -s && npm run -s types
 

@@ -108,11 +108,11 @@ def reconcile_index(items: int) -> list[int]:
     """
     fix = ("--fix",) if items == LISTINGS else ()
     doctor = command("gear-indexer", "doctor", "--platform", PLATFORM, *fix, "--json", stderr=subprocess.DEVNULL)
-    answer = json.loads(doctor.stdout)
-    if answer.get("error"):
-        fail(f"the index could not be looked at: {answer['error']}")
+    response = json.loads(doctor.stdout)
+    if response.get("error"):
+        fail(f"the index could not be looked at: {response['error']}")
     released: list[int] = []
-    for finding in answer["findings"]:
+    for finding in response["findings"]:
         if finding["code"] == "free-but-hidden" and fix:
             released = release()
         if finding["fixed"] or (finding["code"] == "free-but-hidden" and released):
@@ -136,8 +136,8 @@ def until_offered(items: list[int]) -> None:
     query = {"bool": {"filter": [{"terms": {"id": items}}, {"term": {"bound": True}}]}}
     until = time.monotonic() + READY_SECONDS
     while time.monotonic() < until:
-        answer = httpx.post(f"{os.environ['GEAR_OPENSEARCH_URL']}/{alias}/_count", json={"query": query}, timeout=10)
-        if not answer.is_success or answer.json()["count"] == 0:  # an engine with a password tells the demo nothing
+        response = httpx.post(f"{os.environ['GEAR_OPENSEARCH_URL']}/{alias}/_count", json={"query": query}, timeout=10)
+        if not response.is_success or response.json()["count"] == 0:  # an engine with a password tells the demo nothing
             return
         time.sleep(0.1)
 
@@ -230,8 +230,8 @@ def open_page(base: str) -> None:
 
 def post(url: str, secret: str, body: dict[str, Any]) -> dict[str, Any]:
     """Posts a body and returns the answer, an error's too."""
-    answer = httpx.post(url, json=body, headers={"Authorization": f"Bearer {secret}"}, timeout=10)
-    shown: dict[str, Any] = answer.json()
+    response = httpx.post(url, json=body, headers={"Authorization": f"Bearer {secret}"}, timeout=10)
+    shown: dict[str, Any] = response.json()
     return shown
 
 
@@ -245,16 +245,16 @@ def curl(url: str, body: dict[str, Any]) -> str:
 
 def first_search(base: str, secret: str) -> list[dict[str, Any]]:
     """Searches and prints the hits."""
-    answer = post(f"{base}/v1/gear/search", secret, SEARCH)
-    if answer["status"] != "success":
-        fail(f"the search failed: {answer}")
-    say(f"\nFirst search: {answer['total']} items for {SEARCH['query']!r}, two exteriors, up to 60 USD:\n")
-    for item in answer["gear"]:
+    response = post(f"{base}/v1/gear/search", secret, SEARCH)
+    if response["status"] != "success":
+        fail(f"the search failed: {response}")
+    say(f"\nFirst search: {response['total']} items for {SEARCH['query']!r}, two exteriors, up to 60 USD:\n")
+    for item in response["gear"]:
         wear = (item.get("paint") or {}).get("float")
         shown = " " * 14 if wear is None else f"float {wear:.6f}"
         say(f"  {item['price']:>8.2f} USD  {shown}  {item['name']}  (id {item['id']})")
     say(f"\n{curl(f'{base}/v1/gear/search', SEARCH)}")
-    hits: list[dict[str, Any]] = answer["gear"]
+    hits: list[dict[str, Any]] = response["gear"]
     return hits
 
 
@@ -263,9 +263,9 @@ def first_order(base: str, secret: str, item: dict[str, Any]) -> None:
     if ORDER.exists():
         held = json.loads(ORDER.read_text())
         url = f"{base}/v1/orders/{held['id']}"
-        answer = httpx.get(url, headers={"Authorization": f"Bearer {secret}"}, timeout=10).json()
-        if answer["status"] == "success":
-            show_order(base, answer["order"], held["body"])
+        response = httpx.get(url, headers={"Authorization": f"Bearer {secret}"}, timeout=10).json()
+        if response["status"] == "success":
+            show_order(base, response["order"], held["body"])
             return
     body = {
         "account": "demo-buyer",
@@ -274,11 +274,11 @@ def first_order(base: str, secret: str, item: dict[str, Any]) -> None:
         "item": str(item["id"]),
         "expectedPrice": item["price"],
     }
-    answer = post(f"{base}/v1/gear", secret, body)
-    if answer["status"] != "success":
-        fail(f"the order failed: {answer}")
-    ORDER.write_text(json.dumps({"id": answer["order"]["id"], "body": body}))
-    show_order(base, answer["order"], body)
+    response = post(f"{base}/v1/gear", secret, body)
+    if response["status"] != "success":
+        fail(f"the order failed: {response}")
+    ORDER.write_text(json.dumps({"id": response["order"]["id"], "body": body}))
+    show_order(base, response["order"], body)
 
 
 def show_order(base: str, order: dict[str, Any], body: dict[str, Any]) -> None:

@@ -41,8 +41,8 @@ from api.http.cors import TokenCors
 from api.http.drain import Drain
 from api.http.json_body import BODY_SECONDS
 from api.http.request_id import RequestIdMiddleware
-from api.orders.answers import order_entries
 from api.orders.index_sync import IndexSync
+from api.orders.responses import order_entries
 from api.orders.sandbox.worker import sandbox_moves
 from api.orders.schemas import OrderBody, TransitionBody
 from api.rate_limits.limits import QuotaHeaders
@@ -60,7 +60,7 @@ from mappings.platforms import Platforms, read_platforms
 
 DESCRIPTION = """Search for single in-game items, and orders for them.
 
-Every answer carries `X-Request-Id`; every error has the one envelope
+Every response carries `X-Request-Id`; every error has the one envelope
 `{"status": "error", "error": {"code", "message", "details", "requestId"}}`. Unknown fields and query parameters are
 refused with 422; nothing is clamped or ignored. All limits, sorts and error codes are at `GET /v1/platforms`.
 """

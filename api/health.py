@@ -8,8 +8,8 @@ from pydantic import BaseModel
 from api.auth import charge_address
 from api.errors import ApiError
 from api.http.dependencies import only_query, service
-from api.http.json_body import json_answer
-from api.http.openapi import NO_TOKEN, answers
+from api.http.json_body import json_response
+from api.http.openapi import NO_TOKEN, responses
 from api.readiness import Readiness
 
 router = APIRouter(tags=["health"])
@@ -32,19 +32,19 @@ class Ready(Healthy):
 @router.get(
     "/health/live",
     summary="The process lives",
-    responses=answers(Healthy, "validation_failed"),
+    responses=responses(Healthy, "validation_failed"),
     dependencies=[Depends(only_query())],
     openapi_extra=NO_TOKEN,
 )
 async def get_liveness() -> Response:
     """Succeeds as long as the process runs."""
-    return json_answer({})
+    return json_response({})
 
 
 @router.get(
     "/health/ready",
     summary="The process can work",
-    responses=answers(Ready, "validation_failed", "rate_limited", "search_unavailable", "store_unavailable"),
+    responses=responses(Ready, "validation_failed", "rate_limited", "search_unavailable", "store_unavailable"),
     dependencies=[Depends(charge_address), Depends(only_query("for"))],
     openapi_extra=NO_TOKEN,
 )
@@ -55,8 +55,8 @@ async def get_readiness(
 ) -> Response:
     """Whether searches and new orders work; 503 where neither does, or where the one that `for` names does not.
 
-    It checks the index of every platform and the schema of the store. The answer may be a second old. A server that is
-    about to stop is not ready, though it serves.
+    It checks the index of every platform and the schema of the store. The response may be a second old. A server that
+    is about to stop is not ready, though it serves.
     """
     if request.app.state.drain.is_draining:
         raise ApiError("overloaded", "the server is stopping")
@@ -65,4 +65,4 @@ async def get_readiness(
     error = state.orders if wanted == "orders" else state.search
     if error is not None and (wanted is not None or not any(works.values())):
         raise ApiError(error.code)  # the reason is in the log: anybody may ask
-    return json_answer(works)
+    return json_response(works)

@@ -19,7 +19,7 @@ from store.connection.errors import StoreUnavailable
 log = structlog.get_logger("gear.api")
 
 KEEP_SECONDS: Final = 1.0
-"""Probes get an answer that is as old at most, so that they are no load."""
+"""Probes get a response that is as old at most, so that they are no load."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class RefusedItem:
     refusals: tuple[Refusal, ...]
 
     def row(self) -> dict[str, Any]:
-        """The entry of an answer: the first rule with its field, and the others behind it."""
+        """The entry of a response: the first rule with its field, and the others behind it."""
         first, *others = self.refusals
         reason = "; ".join([first.reason, *(f"{other.field}: {other.reason}" for other in others)])
         return {"line": self.line, "id": self.id, "field": first.field, "reason": reason}

@@ -10,12 +10,12 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from api.auth import CatalogueToken
 from api.catalogue.body import JSON, NDJSON, body_sent
-from api.catalogue.schemas import UPSERT_BODY, CatalogueAnswer, DeleteBody
+from api.catalogue.schemas import UPSERT_BODY, CatalogueResponse, DeleteBody
 from api.catalogue.service import Write, WriteAudit, read_deletes, read_puts
 from api.catalogue.writers import CatalogueWriters
 from api.http.dependencies import only_query, service
 from api.http.json_body import request_body
-from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.known_platforms import known_platform
 from api.rate_limits.limits import RateLimits
 from mappings.platforms import Platform, Platforms
@@ -38,7 +38,7 @@ class CatalogueServices:
 CatalogueDependency = Annotated[CatalogueServices, Depends(service(CatalogueServices))]
 
 PATH: Final = "/v1/catalogue/{platform}/items"
-RESPONSES: Final = answers(CatalogueAnswer, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", "search_unavailable")
+RESPONSES: Final = responses(CatalogueResponse, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", "search_unavailable")
 
 
 async def platform_of(
@@ -109,7 +109,7 @@ async def _written(
     visible: bool,
 ) -> Response:
     await services.rate_limits.charge_token(request.scope, token, write.extra_cost)
-    answer = await services.writers.run(platform, partial(write.run, visible=visible))
-    services.audit.add(token, platform.slug, verb, answer)
-    services.count_items(answer["written"], answer["superseded"], len(answer["refused"]))
-    return Response(orjson.dumps(answer), media_type=JSON)
+    response = await services.writers.run(platform, partial(write.run, visible=visible))
+    services.audit.add(token, platform.slug, verb, response)
+    services.count_items(response["written"], response["superseded"], len(response["refused"]))
+    return Response(orjson.dumps(response), media_type=JSON)

@@ -1,4 +1,4 @@
-"""The bodies of writes to the catalogue, and their answer."""
+"""The bodies of writes to the catalogue, and their response."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -28,7 +28,7 @@ class RefusedEntry(Strict):
     reason: str = Field(description="the rule that it breaks, and any others with their fields behind it")
 
 
-class CatalogueAnswer(Strict):
+class CatalogueResponse(Strict):
     """What became of the items: each was written, superseded or refused."""
 
     status: Literal["success"]

@@ -42,7 +42,7 @@ class Write:
         return max(0, -(-self.items // ITEMS_PER_COST) - 1)
 
     def run(self, writer: LiveWriter, *, visible: bool) -> Json:
-        """Writes; the answer. May be repeated."""
+        """Writes; the response. May be repeated."""
         superseded, refused = self.batch.superseded, list(self.refused)
         written = 0
         if self.batch.reads:
@@ -100,11 +100,13 @@ class WriteAudit:
         self._store = store
         self._counts: dict[tuple[Actor, str], Counter[str]] = {}
 
-    def add(self, token: Token, platform: str, verb: str, answer: dict[str, Any]) -> None:
+    def add(self, token: Token, platform: str, verb: str, response: dict[str, Any]) -> None:
         """Counts a write; `verb` is `put` or `delete`."""
         counts = self._counts.setdefault((token.actor, platform), Counter())
-        refused = len(answer["refused"])
-        counts.update({verb: answer["written"], "superseded": answer["superseded"], "refused": refused, "requests": 1})
+        refused = len(response["refused"])
+        counts.update(
+            {verb: response["written"], "superseded": response["superseded"], "refused": refused, "requests": 1}
+        )
 
     async def record(self) -> float:
         """Writes the entries; returns the seconds until the next time. Raises StoreUnavailable, and keeps them then."""

@@ -24,5 +24,5 @@ def decode(text: str, field: str = "since") -> Bookmark:
     """The bookmark of a text; raises ApiError `validation_failed`."""
     match = _TEXT.fullmatch(text)
     if match is None:
-        raise invalid(field, "is no bookmark: send `next` of an answer as it is")
+        raise invalid(field, "is no bookmark: send `next` of a response as it is")
     return Bookmark(match[1], int(match[2]))

@@ -77,9 +77,9 @@ def request(offered: Clause, platforms: Sequence[int], after: int, last: int, si
 
 
 def changes_of(entries: Sequence[Entry], size: int, *, with_platform: bool) -> tuple[list[Change], bool]:
-    """The changes in an answer of `size` entries at most, and whether there may be more.
+    """The changes in a response of `size` entries at most, and whether there may be more.
 
-    The last change of a full answer may lack a side, so it is left to the next one.
+    The last change of a full response may lack a side, so it is left to the next one.
     """
     grouped = [list(sides) for _, sides in groupby(entries, key=lambda entry: entry.seq)]
     is_full = len(entries) == size
@@ -102,8 +102,8 @@ def _time_of(at: int) -> bytes:
     return rfc3339(datetime.fromtimestamp(at / 1_000_000, UTC)).encode()
 
 
-def answer_of(changes: Iterable[Change], following: str, *, more: bool) -> bytes:
-    """The body of an answer."""
+def response_of(changes: Iterable[Change], following: str, *, more: bool) -> bytes:
+    """The body of a response."""
     listed = b",".join(change.content for change in changes)
     return b'{"status":"success","changes":[%b],"next":%b,"more":%b}' % (
         listed,

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from api.changes.bookmark import Bookmark
-from api.changes.entries import Change, answer_of, changes_of, request
+from api.changes.entries import Change, changes_of, request, response_of
 from api.engine.clauses import Clause
 from api.engine.errors import NotLoadedError
 from api.engine.feed import FeedEngine
@@ -40,7 +40,7 @@ class Page:
     changes: Sequence[Change]
     end: Bookmark
     more: bool
-    _answers: dict[tuple[int, int], bytes] = field(default_factory=dict)
+    _responses: dict[tuple[int, int], bytes] = field(default_factory=dict)
 
     def after(self, seq: int, limit: int) -> "Page":
         """The first of the changes after this one."""
@@ -49,13 +49,13 @@ class Page:
             return Page(unread, self.end, self.more)
         return Page(unread[:limit], Bookmark(self.end.segment, unread[limit - 1].seq), more=True)
 
-    def answer(self, seq: int, limit: int) -> bytes:
+    def response(self, seq: int, limit: int) -> bytes:
         """The body for a reader who has read up to this change; made once for all of them."""
-        answer = self._answers.get((seq, limit))
-        if answer is None:
+        response = self._responses.get((seq, limit))
+        if response is None:
             page = self.after(seq, limit)
-            answer = self._answers[seq, limit] = answer_of(page.changes, page.end.encode(), more=page.more)
-        return answer
+            response = self._responses[seq, limit] = response_of(page.changes, page.end.encode(), more=page.more)
+        return response
 
 
 def new_segment(feed: Feed, now: datetime) -> Segment:

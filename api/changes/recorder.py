@@ -270,7 +270,7 @@ class Recorder:
 
     async def _commit(self, feed: Feed, segment: Segment | None, last: int, state: State) -> Feed:
         encoded = msgspec.json.encode(state).decode()
-        uncommitted, self._uncommitted = self._uncommitted, None  # it stays even where the commit's answer is lost
+        uncommitted, self._uncommitted = self._uncommitted, None  # it stays even where the commit's response is lost
         segments = list(feed.segments)
         async with self._store.transaction() as connection:
             if uncommitted is not None:

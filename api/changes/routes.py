@@ -15,7 +15,7 @@ from api.auth import SearchToken, valid_token
 from api.changes import bookmark
 from api.changes.bookmark import Bookmark
 from api.changes.log import Page, Subscription
-from api.changes.schemas import EVENT, ChangesAnswer, ChangesBody
+from api.changes.schemas import EVENT, ChangesBody, ChangesResponse
 from api.changes.search_fields import context_of
 from api.changes.tail import Tail
 from api.deadline import Arrival
@@ -23,7 +23,7 @@ from api.engine.client import Engine
 from api.errors import ERRORS, ApiError, invalid
 from api.http.dependencies import only_query, service
 from api.http.json_body import body_of, request_body
-from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.search.forced_filters import forced_filters
 from api.token_cache import TokenCache
 from mappings.platforms import Platforms
@@ -49,8 +49,8 @@ ChangeDependency = Annotated[ChangeServices, Depends(service(ChangeServices))]
 
 
 def _responses() -> dict[int | str, dict[str, Any]]:
-    described = answers(
-        ChangesAnswer,
+    described = responses(
+        ChangesResponse,
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "bookmark_expired",
@@ -79,7 +79,7 @@ async def list_changes(
     binding of an item by an order is `gone`, its release `listed`. A reload of the catalogue adds only what differs.
 
     Without `since` the feed starts now: ask for it first, then read all items by a cursor, then apply the changes from
-    `next` on. With `wait` the answer comes with the first change. `Accept: text/event-stream` sends each change as an
+    `next` on. With `wait` the response comes with the first change. `Accept: text/event-stream` sends each change as an
     event as soon as it is known, with the bookmark as its `id`; a `Last-Event-ID` header goes before `since`.
 
     Bookmarks are good for 24 hours at least. After a 410 `bookmark_expired` read all items again.
@@ -101,7 +101,7 @@ async def list_changes(
         return StreamingResponse(stream, headers={"Cache-Control": "no-store"}, media_type=STREAM)
     if body.wait:
         await _check(request, services)
-    return Response(page.answer(seq, body.limit), media_type="application/json")
+    return Response(page.response(seq, body.limit), media_type="application/json")
 
 
 @router.get("/v1/gear/changes", include_in_schema=False)

@@ -1,4 +1,4 @@
-"""The body of `POST /v1/gear/changes`, its answer, and an event of its stream."""
+"""The body of `POST /v1/gear/changes`, its response, and an event of its stream."""
 
 from typing import Annotated, Literal
 
@@ -27,7 +27,7 @@ BookmarkText = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_BO
 class ChangesBody(SearchFields):
     """`POST /v1/gear/changes`: null for a field means absent."""
 
-    since: BookmarkText | None = Field(default=None, description="`next` of the answer before; absent: from now on")
+    since: BookmarkText | None = Field(default=None, description="`next` of the response before; absent: from now on")
     limit: Annotated[Limit, NullDefault(DEFAULT_CHANGES)] = Field(default=DEFAULT_CHANGES, description="changes a page")
     wait: Annotated[Wait, NullDefault(0)] = Field(
         default=0, description="seconds to wait for the first change; not for a stream, which always waits"
@@ -44,7 +44,7 @@ class ChangeEntry(BaseModel):
     gear: GearItem | None = Field(default=None, description="the item after the change; not with `gone`")
 
 
-class ChangesAnswer(BaseModel):
+class ChangesResponse(BaseModel):
     """Changes, the oldest first."""
 
     status: Literal["success"]

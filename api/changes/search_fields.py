@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from api.engine.answers import SearchEngine
+from api.engine.responses import SearchEngine
 from api.http.fields import Int64, NullDefault, StrictCamelCase
 from api.search.context import SearchContext, search_context
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, Filters, SearchBody, SortName

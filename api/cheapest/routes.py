@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from api.auth import OrderToken
-from api.cheapest.schemas import CheapestAnswer, CheapestBody
+from api.cheapest.schemas import CheapestBody, CheapestResponse
 from api.cheapest.service import order_cheapest
 from api.cheapest.services import CheapestDependency
 from api.http.dependencies import only_query, service_of
 from api.http.json_body import body_of, request_body
-from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.orders.placing.idempotency import KEY_PARAMETER, Call, body_digest, key_of
 from api.orders.routes import WakeWorkers, placed_response
 from api.rate_limits.limits import RateLimits
@@ -22,8 +22,8 @@ router = APIRouter(tags=["orders"])
     "/v1/gear/cheapest",
     summary="Order the cheapest items of a search",
     status_code=201,
-    responses=answers(
-        CheapestAnswer,
+    responses=responses(
+        CheapestResponse,
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "not_enough",

@@ -31,4 +31,4 @@ class CheapestBody(OrderFields):
     )
 
 
-CheapestAnswer = success("CheapestAnswer", "The placed orders, the cheapest item first.", orders=list[OrderEntry])
+CheapestResponse = success("CheapestResponse", "The placed orders, the cheapest item first.", orders=list[OrderEntry])

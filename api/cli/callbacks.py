@@ -58,7 +58,7 @@ def deliver(production: bool) -> None:  # click passes flags by name
 
 async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
     from api.background import running
-    from api.orders.answers import order_entries
+    from api.orders.responses import order_entries
     from api.telemetry import tracing
     from api.webhooks.dispatcher import dispatching
     from store.connection.engine import Store

@@ -1,4 +1,4 @@
-"""`gear-api explain`: why an item is or is not in a search's answer."""
+"""`gear-api explain`: why an item is or is not in a search's response."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 @click.option(
     "--platform", metavar="ID", help="The item's platform, by id or slug.  [default: the body's, or the only one]"
 )
-@click.option("--token", "id_or_name", help="Explain the answer to this token, which may force filters.")
+@click.option("--token", "id_or_name", help="Explain the response to this token, which may force filters.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, also on failure.")
 def explain(number: int, body: str, *, platform: str | None, id_or_name: str | None, as_json: bool) -> None:
-    """Explain why an item is or is not in a search's answer.
+    """Explain why an item is or is not in a search's response.
 
     BODY is the search as it was sent to POST /v1/gear/search, or `-` for stdin. The engine evaluates every condition
     for exactly this item; one that meets them all is looked up among the hits. The exit code is 0 when the reason was

@@ -91,7 +91,7 @@ async def _call(
     *,
     parameters: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """One call of the API; an error's envelope is an answer too, which the model can act on."""
+    """One call of the API; an error's envelope is a response too, which the model can act on."""
     import aiohttp
 
     headers = {"Authorization": f"Bearer {token}"}
@@ -100,5 +100,5 @@ async def _call(
         aiohttp.ClientSession(base_url=url, headers=headers, timeout=timeout) as session,
         session.request(method, path, json=body, params=parameters) as response,
     ):
-        answer: dict[str, Any] = json.loads(await response.read())
-        return answer
+        content: dict[str, Any] = json.loads(await response.read())
+        return content

@@ -104,8 +104,8 @@ async def _bound_in_index(settings: "SearchSettings", platform: "Platform") -> l
     try:
         async with opened_engine(settings) as engine:
             while True:
-                answer = await engine.search([platform], {**body, "search_after": items[-1:]} if items else body)
-                page = [int(hit["sort"][0]) for hit in answer["hits"]["hits"]]
+                response = await engine.search([platform], {**body, "search_after": items[-1:]} if items else body)
+                page = [int(hit["sort"][0]) for hit in response["hits"]["hits"]]
                 items += page
                 if len(page) < PAGE:
                     return items

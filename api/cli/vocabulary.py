@@ -241,8 +241,8 @@ def _show(report: "Report | None") -> None:
     click.echo(f"judged: {len(report.changes)} of {report.queries} queries change, {report.worse} worse")
     for change in report.changes:
         click.echo(f"{change.verdict}: {change.judgment.query}")
-        for when, answer in (("before", change.before), ("after", change.after)):
-            click.echo(f"  {when}, {'right' if answer.is_right else 'wrong'}: {answer.first or 'nothing'}")
+        for when, response in (("before", change.before), ("after", change.after)):
+            click.echo(f"  {when}, {'right' if response.is_right else 'wrong'}: {response.first or 'nothing'}")
 
 
 def _add(

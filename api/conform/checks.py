@@ -73,5 +73,5 @@ def _run(deployment: Deployment, entry: Entry) -> Finding:
     except CheckFailed as failure:
         return Finding(entry, "failed", str(failure))
     except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
-        return Finding(entry, "failed", f"an answer has another shape: {type(error).__name__} {error}")
+        return Finding(entry, "failed", f"a response has another shape: {type(error).__name__} {error}")
     return Finding(entry, "passed")

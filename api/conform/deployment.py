@@ -1,4 +1,4 @@
-"""A deployment as its clients meet it: requests by HTTP, and what a check may say of the answers."""
+"""A deployment as its clients meet it: requests by HTTP, and what a check may say of the responses."""
 
 import json
 import secrets
@@ -18,8 +18,8 @@ class CheckFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
-    """One answer. `json` is None where the body is none."""
+class Response:
+    """One response. `json` is None where the body is none."""
 
     request: str
     status: int
@@ -27,7 +27,7 @@ class Answer:
     body: bytes
     json: Any
 
-    def expect(self, status: int) -> "Answer":
+    def expect(self, status: int) -> "Response":
         """Raises CheckFailed unless it has this status."""
         if self.status != status:
             raise CheckFailed(f"{self.request}: {self.status} instead of {status}; {self.body[:200]!r}")
@@ -74,7 +74,7 @@ class Deployment:
         token: str | None = "",
         content: bytes | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> Response:
         """One request, with the token unless another or None is given; raises CheckFailed where nobody answers."""
         bearer = self.token if token == "" else token
         sent = {"Content-Type": "application/json"} if body is not None or content is not None else {}
@@ -90,14 +90,14 @@ class Deployment:
                 redirect=False,
             )
         except urllib3.exceptions.HTTPError as error:
-            raise CheckFailed(f"{method} {path}: no answer ({type(error).__name__})") from error
+            raise CheckFailed(f"{method} {path}: no response ({type(error).__name__})") from error
         lower = {name.lower(): value for name, value in response.headers.items()}
-        return Answer(f"{method} {path}", response.status, lower, response.data, _parsed(response.data))
+        return Response(f"{method} {path}", response.status, lower, response.data, _parsed(response.data))
 
     def search(self, **body: Any) -> dict[str, Any]:
         """The answer to a search, which must be a 200."""
-        answer: dict[str, Any] = self.send("POST", "/v1/gear/search", body).expect(200).json
-        return answer
+        response: dict[str, Any] = self.send("POST", "/v1/gear/search", body).expect(200).json
+        return response
 
     def order_body(self, kind: str, **more: Any) -> dict[str, Any]:
         """The body of a sandbox order that nobody else has sent; `kind` begins its item's id."""
@@ -111,13 +111,13 @@ class Deployment:
             **more,
         }
 
-    def order(self, body: dict[str, Any], **headers: str) -> Answer:
+    def order(self, body: dict[str, Any], **headers: str) -> Response:
         """Places a sandbox order, and remembers it to be cancelled."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        answer = self.send("POST", "/v1/gear", body, headers=named)
-        if answer.status == 201 and isinstance(answer.json, dict):
-            self.orders.append(answer.json["order"]["id"])
-        return answer
+        response = self.send("POST", "/v1/gear", body, headers=named)
+        if response.status == 201 and isinstance(response.json, dict):
+            self.orders.append(response.json["order"]["id"])
+        return response
 
     def platform(self) -> dict[str, Any]:
         """The first platform that has items."""
@@ -128,8 +128,8 @@ class Deployment:
         """Cancels the placed orders that are still open; returns those that it could not."""
         left = []
         for order_id in self.orders:
-            answer = self.send("POST", f"/v1/orders/{order_id}/transitions", {"to": "cancelled"})
-            if answer.status not in (200, 409):  # 409: it has gone on by itself
+            response = self.send("POST", f"/v1/orders/{order_id}/transitions", {"to": "cancelled"})
+            if response.status not in (200, 409):  # 409: it has gone on by itself
                 left.append(order_id)
         return left
 
@@ -147,7 +147,7 @@ def exactly(value: Any, names: Iterable[str], what: str) -> None:
 
 
 def in_some_try(compare: Callable[[], bool], message: str) -> None:
-    """Raises CheckFailed where a comparison of several answers fails each time: the catalogue may change in between."""
+    """Raises CheckFailed where a comparison of responses fails each time: the catalogue may change in between."""
     require(any(compare() for _ in range(TRIES)), message)
 
 

@@ -27,12 +27,14 @@ def openapi(deployment: Deployment) -> None:
     require(set(paths) >= GIVEN, f"{sorted(GIVEN - set(paths))} are not described")
 
 
-@check("http", "Every answer carries X-Request-Id.")
+@check("http", "Every response carries X-Request-Id.")
 def request_id(deployment: Deployment) -> None:
     identity = f"conform-{secrets.token_hex(8)}"
     for path in ("/health/live", "/nowhere"):
-        answer = deployment.send("GET", path, headers={"X-Request-Id": identity})
-        require(answer.headers.get("x-request-id") == identity, f"{answer.request}: X-Request-Id is not the client's")
+        response = deployment.send("GET", path, headers={"X-Request-Id": identity})
+        require(
+            response.headers.get("x-request-id") == identity, f"{response.request}: X-Request-Id is not the client's"
+        )
 
 
 @check("http", "An unknown path is a 404 not_found, in the envelope.")
@@ -42,17 +44,17 @@ def not_found(deployment: Deployment) -> None:
 
 @check("http", "A method that a path does not take is a 405 method_not_allowed with Allow.")
 def method_not_allowed(deployment: Deployment) -> None:
-    answer = deployment.send("DELETE", SEARCH)
-    answer.error(405, "method_not_allowed")
-    require("POST" in answer.headers.get("allow", ""), f"Allow is {answer.headers.get('allow')!r}")
+    response = deployment.send("DELETE", SEARCH)
+    response.error(405, "method_not_allowed")
+    require("POST" in response.headers.get("allow", ""), f"Allow is {response.headers.get('allow')!r}")
 
 
 @check("http", "Missing or bad: 401 with WWW-Authenticate.")
 def unauthorized(deployment: Deployment) -> None:
     for token in (None, "gear_unknown"):
-        answer = deployment.send("POST", SEARCH, {}, token=token)
-        answer.error(401, "unauthorized")
-        require(answer.headers.get("www-authenticate", "").startswith("Bearer"), "WWW-Authenticate is missing")
+        response = deployment.send("POST", SEARCH, {}, token=token)
+        response.error(401, "unauthorized")
+        require(response.headers.get("www-authenticate", "").startswith("Bearer"), "WWW-Authenticate is missing")
 
 
 @check("http", "The token is checked before the body is read as JSON.")

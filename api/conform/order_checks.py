@@ -26,14 +26,14 @@ def sandbox(deployment: Deployment) -> None:
 @check("orders", "201 {status, order} with Location; amounts are fixed when the order is placed.")
 def placed(deployment: Deployment) -> None:
     body = deployment.order_body(STAYS, code="conform")
-    answer = deployment.order(body).expect(201)
-    exactly(answer.json, ("status", "order"), "the 201")
-    order = answer.json["order"]
+    response = deployment.order(body).expect(201)
+    exactly(response.json, ("status", "order"), "the 201")
+    order = response.json["order"]
     exactly(order, ORDER, "an order")
     require(order["state"] == "created", f"a new order is {order['state']}")
     for name in ("item", "account", "code"):
         require(order[name] == body[name], f"{name} is {order[name]!r} instead of {body[name]!r}")
-    require(answer.headers.get("location", "").endswith(f"/v1/orders/{order['id']}"), "Location is missing or wrong")
+    require(response.headers.get("location", "").endswith(f"/v1/orders/{order['id']}"), "Location is missing or wrong")
     amounts = order["amounts"]
     exactly(amounts, ("price", "fee", "total", "currency"), "amounts")
     require(round(amounts["price"] + amounts["fee"] - amounts["total"], 2) == 0, f"amounts do not add up: {amounts}")
@@ -52,7 +52,7 @@ def idempotency_key(deployment: Deployment) -> None:
     key, body = f"conform-{secrets.token_hex(8)}", deployment.order_body(STAYS)
     first = deployment.order(body, Idempotency_Key=key).expect(201)
     again = deployment.order(body, Idempotency_Key=key).expect(201)
-    require(first.json == again.json, "the repeated call has another answer")
+    require(first.json == again.json, "the repeated call has another response")
     require(again.headers.get(REPLAYED) == "true", "Idempotent-Replayed is missing")
     other = deployment.order(deployment.order_body(STAYS), Idempotency_Key=key)
     other.error(422, "idempotency_key_reused")
@@ -137,6 +137,6 @@ def deliveries(deployment: Deployment) -> None:
 def page(deployment: Deployment) -> None:
     order = deployment.order(deployment.order_body(STAYS)).expect(201).json["order"]
     path = urlsplit(order["statusUrl"]).path  # whatever address the deployment has for buyers
-    answer = deployment.send("GET", path, token=None).expect(200)
-    require(answer.headers.get("content-type", "").startswith("text/html"), "the page is no HTML")
-    require(b"created" in answer.body.lower(), "the page does not show the state")
+    response = deployment.send("GET", path, token=None).expect(200)
+    require(response.headers.get("content-type", "").startswith("text/html"), "the page is no HTML")
+    require(b"created" in response.body.lower(), "the page does not show the state")

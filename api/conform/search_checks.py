@@ -15,16 +15,16 @@ SORTS: Final = {"price_asc", "price_desc", "float_asc", "float_desc", "name_asc"
 ODD_TEXTS: Final = ('" OR 1=1 --', "(((", "AND OR NOT", "*?~^:", "\u0000\u0007", "ak-47 " * 20, "★ ™ 🔪", "-", "0x1f")
 
 
-def _ids(answer: dict[str, Any]) -> list[int]:
-    return [item["id"] for item in answer["gear"]]
+def _ids(response: dict[str, Any]) -> list[int]:
+    return [item["id"] for item in response["gear"]]
 
 
-@check("search", "A request that uses only given fields gets an answer with exactly the given fields.")
+@check("search", "A request that uses only given fields gets a response with exactly the given fields.")
 def given_fields(deployment: Deployment) -> None:
     body = {"query": "", "limit": 5, "page": 1, "sort": "price_asc"}
-    answer = deployment.send("POST", SEARCH, body).keys("status", "gear", "total")
-    require(answer["gear"], "nothing is on offer: load a catalogue")
-    for item in answer["gear"]:
+    response = deployment.send("POST", SEARCH, body).keys("status", "gear", "total")
+    require(response["gear"], "nothing is on offer: load a catalogue")
+    for item in response["gear"]:
         exactly(item, ITEM, "an item")
         exactly(item["details"], DETAILS, "an item's details")
         exactly(item["paint"], PAINT, "an item's paint")
@@ -33,8 +33,8 @@ def given_fields(deployment: Deployment) -> None:
 
 @check("search", "limit: default 20, 1 to 100, else 422.")
 def limit(deployment: Deployment) -> None:
-    answer = deployment.search()
-    require(len(answer["gear"]) == min(20, answer["total"]), f"{len(answer['gear'])} items by default")
+    response = deployment.search()
+    require(len(response["gear"]) == min(20, response["total"]), f"{len(response['gear'])} items by default")
     for wrong in (0, 101):
         deployment.send("POST", SEARCH, {"limit": wrong}).error(422, "validation_failed", "limit")
 
@@ -82,8 +82,8 @@ def string_filters(deployment: Deployment) -> None:
 
 @check("search", "Unknown values match nothing (200, 0).")
 def unknown_values(deployment: Deployment) -> None:
-    answer = deployment.search(filters={"weapon": ["no such weapon"]})
-    require((answer["total"], answer["gear"]) == (0, []), f"{answer['total']} items have an unknown weapon")
+    response = deployment.search(filters={"weapon": ["no such weapon"]})
+    require((response["total"], response["gear"]) == (0, []), f"{response['total']} items have an unknown weapon")
 
 
 @check("search", "Folding: filter values ignore case and outer blanks.")
@@ -144,17 +144,17 @@ def groups(deployment: Deployment) -> None:
 
 @check("search", "explain: true adds interpretation.")
 def explain(deployment: Deployment) -> None:
-    answer = deployment.send("POST", SEARCH, {"query": "ak redline", "explain": True, "limit": 1})
-    answer.keys("status", "gear", "total", "interpretation")
+    response = deployment.send("POST", SEARCH, {"query": "ak redline", "explain": True, "limit": 1})
+    response.keys("status", "gear", "total", "interpretation")
 
 
 @check("search", "GET /v1/gear/{id} answers {status, gear: {item}, available}.")
 def item(deployment: Deployment) -> None:
     platform = deployment.platform()["id"]
     hit: dict[str, Any] = deployment.search(limit=1, sort="price_asc", platform=platform)["gear"][0]
-    answer = deployment.send("GET", f"/v1/gear/{hit['id']}?platform={platform}").keys("status", "gear", "available")
-    require({**hit, "price": None} == {**answer["gear"], "price": None}, "the item differs from the search's hit")
-    require(isinstance(answer["available"], bool), "available is no boolean")
+    response = deployment.send("GET", f"/v1/gear/{hit['id']}?platform={platform}").keys("status", "gear", "available")
+    require({**hit, "price": None} == {**response["gear"], "price": None}, "the item differs from the search's hit")
+    require(isinstance(response["available"], bool), "available is no boolean")
 
 
 @check("search", "An unknown id, or one that is no number: 404 item_not_found or not_found.")
@@ -193,9 +193,9 @@ def prices(deployment: Deployment) -> None:
     path = f"/v1/gear/prices?platform={deployment.platform()['id']}"
 
     def unchanged() -> bool:
-        answer = deployment.send("GET", path).expect(200)
-        require("etag" in answer.headers, "ETag is missing")
-        again = deployment.send("GET", path, headers={"If-None-Match": answer.headers["etag"]})
+        response = deployment.send("GET", path).expect(200)
+        require("etag" in response.headers, "ETag is missing")
+        again = deployment.send("GET", path, headers={"If-None-Match": response.headers["etag"]})
         return again.status == 304 and not again.body
 
     in_some_try(unchanged, "the same document is never a 304")

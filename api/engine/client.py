@@ -8,14 +8,6 @@ import orjson
 import structlog
 from opensearchpy import AsyncOpenSearch
 
-from api.engine.answers import (
-    Json,
-    StoredItem,
-    hits_of,
-    partial_answer,
-    read_complete_answer,
-    read_json,
-)
 from api.engine.documents import ListingDocument, read_listings
 from api.engine.errors import (
     LOAD_AGAIN,
@@ -23,6 +15,14 @@ from api.engine.errors import (
     NotLoadedError,
 )
 from api.engine.product_lookups import STICKERS
+from api.engine.responses import (
+    Json,
+    StoredItem,
+    hits_of,
+    partial_response,
+    read_complete_response,
+    read_json,
+)
 from api.engine.searches import Searches
 from api.errors import ApiError
 from mappings.names import parse_generation
@@ -97,7 +97,7 @@ class Engine(Searches):
                 while self._items.has_room:
                     # it is asked once, so the engine need not remember it
                     call = self._client.search(index=index, body=orjson.dumps(page), params=_COMPLETE_UNCACHED)
-                    hits = hits_of(await self._read(call, read_complete_answer))
+                    hits = hits_of(await self._read(call, read_complete_response))
                     if not hits:
                         break
                     await self._items.read([(hit["_id"], hit["_index"]) for hit in hits])
@@ -166,7 +166,7 @@ class Engine(Searches):
         await self.check_products(platforms)
 
     async def request(self, send: Callable[[AsyncOpenSearch], Awaitable[Any]]) -> Json:
-        """The JSON answer to another request; raises ApiError `search_unavailable`, MissingError."""
+        """The JSON response to another request; raises ApiError `search_unavailable`, MissingError."""
         return await self._read(send(self._client), read_json)
 
 
@@ -187,7 +187,7 @@ def _documents_of(content: bytes, count: int) -> list[dict[str, Any]]:
     """What a multi-get says of each document."""
     documents: list[dict[str, Any]] = read_json(content).get("docs", [])
     if len(documents) != count:
-        raise partial_answer(documents=count, answers=len(documents))
+        raise partial_response(documents=count, responses=len(documents))
     return documents
 
 
@@ -195,6 +195,6 @@ def _updates_of(content: bytes, count: int) -> list[str | None]:
     """For each update of a bulk request the type of its error; None where the index is up to date."""
     results = [entry["update"] for entry in read_json(content).get("items", ())]
     if len(results) != count:
-        raise partial_answer(updates=count, answers=len(results))
+        raise partial_response(updates=count, responses=len(results))
     errors = [result["error"]["type"] if result["status"] >= 300 else None for result in results]
     return [None if error == _NO_DOCUMENT else error for error in errors]

@@ -4,8 +4,8 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from api.engine.answers import decoded, partial_answer
 from api.engine.errors import NO_INDEX, NotLoadedError
+from api.engine.responses import decoded, partial_response
 from mappings.items.listing import Listing
 
 
@@ -44,16 +44,16 @@ class ProductDocument(_Document, kw_only=True):
 Document = TypeVar("Document", bound=_Document)
 
 
-class _Answer(msgspec.Struct, Generic[Document]):
+class _Response(msgspec.Struct, Generic[Document]):
     docs: list[Document]
 
 
-_listings: Final = msgspec.json.Decoder(_Answer[ListingDocument])
-_products: Final = msgspec.json.Decoder(_Answer[ProductDocument])
+_listings: Final = msgspec.json.Decoder(_Response[ListingDocument])
+_products: Final = msgspec.json.Decoder(_Response[ProductDocument])
 
 
 def read_listings(content: bytes, count: int) -> list[ListingDocument]:
-    """The documents of `count` listings; raises NotLoadedError, BadAnswerError where one could not be read."""
+    """The documents of `count` listings; raises NotLoadedError, BadResponseError where one could not be read."""
     return _complete(decoded(_listings, content).docs, count)
 
 
@@ -64,10 +64,10 @@ def read_products(content: bytes, count: int) -> list[ProductDocument]:
 
 def _complete(documents: list[Document], count: int) -> list[Document]:
     if len(documents) != count:
-        raise partial_answer(documents=count, answers=len(documents))
+        raise partial_response(documents=count, responses=len(documents))
     for document in documents:
         if document.error is not None:
             if document.error.type == NO_INDEX:
                 raise NotLoadedError(document.index)
-            raise partial_answer(error=document.error.type)
+            raise partial_response(error=document.error.type)
     return documents

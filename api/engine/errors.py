@@ -5,7 +5,7 @@ from typing import Any
 import structlog
 from opensearchpy.exceptions import NotFoundError, TransportError
 
-from api.engine.answers import Answer, all_shards_of, partial_answer
+from api.engine.responses import EngineResponse, all_shards_of, partial_response
 from api.errors import ApiError
 
 log = structlog.get_logger("gear.api")
@@ -83,15 +83,15 @@ def map_engine_error(error: TransportError) -> Exception:
     return (ForbiddenError if error.status_code == 403 else ApiError)("search_unavailable")
 
 
-def all_answers(answers: list[Answer], count: int) -> list[Answer]:
-    """The answers to `count` searches of one request if all are complete; raises what one of them was refused with."""
-    for answer in answers:
-        if "error" in answer:
-            kind = str(answer["error"].get("type"))
-            raise map_engine_error(TransportError(answer.get("status", 500), kind, answer))
-    if len(answers) != count:
-        raise partial_answer(searches=count, answers=len(answers))
-    return [all_shards_of(answer) for answer in answers]
+def all_responses(responses: list[EngineResponse], count: int) -> list[EngineResponse]:
+    """The responses to `count` searches of one request if all are complete; raises what one was refused with."""
+    for response in responses:
+        if "error" in response:
+            kind = str(response["error"].get("type"))
+            raise map_engine_error(TransportError(response.get("status", 500), kind, response))
+    if len(responses) != count:
+        raise partial_response(searches=count, responses=len(responses))
+    return [all_shards_of(response) for response in responses]
 
 
 def _known_reason(body: dict[str, Any], kind: str | None) -> Exception | None:

@@ -12,9 +12,9 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 import orjson
 
-from api.engine.answers import Json, all_shards_of, decoded, partial_answer, read_json
 from api.engine.client import Engine
 from api.engine.errors import NO_INDEX, MissingError, NotLoadedError, PitGoneError
+from api.engine.responses import Json, all_shards_of, decoded, partial_response, read_json
 from mappings.items.listing import Listing
 from mappings.names import deletes_alias, parse_generation
 from mappings.platforms import Platform
@@ -100,16 +100,16 @@ class _Hits(msgspec.Struct, Generic[Found]):
     total: _Total = msgspec.field(default_factory=_Total)
 
 
-class _Answer(msgspec.Struct, Generic[Found]):
+class _Response(msgspec.Struct, Generic[Found]):
     _shards: Json
     hits: _Hits[Found] = msgspec.field(default_factory=_Hits)
     timed_out: bool = False
 
 
-_matched: Final = msgspec.json.Decoder(_Answer[MatchedEntry])
+_matched: Final = msgspec.json.Decoder(_Response[MatchedEntry])
 _listing: Final = msgspec.json.Decoder(Listing)
-_hits: Final = msgspec.json.Decoder(_Answer[Hit])
-_entries: Final = msgspec.json.Decoder(_Answer[_EntryHit])
+_hits: Final = msgspec.json.Decoder(_Response[Hit])
+_entries: Final = msgspec.json.Decoder(_Response[_EntryHit])
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,11 @@ class FeedEngine(Engine):
         ids = {self._settings.alias(platform.id): platform.id for platform in platforms}
         params = {"level": "shards", "ignore_unavailable": "true", "filter_path": ",".join(_OBSERVED)}
         call = self._client.indices.stats(index=",".join(ids), metric="docs", params=params)
-        answer = await self._read(call, read_json)
-        if answer["_shards"]["failed"]:
-            raise partial_answer(shards=answer["_shards"])
+        response = await self._read(call, read_json)
+        if response["_shards"]["failed"]:
+            raise partial_response(shards=response["_shards"])
         observed: dict[int, Observed] = {}
-        for index, stats in answer.get("indices", {}).items():
+        for index, stats in response.get("indices", {}).items():
             shards = [copies for _, copies in sorted(stats["shards"].items(), key=lambda shard: int(shard[0]))]
             primaries = [copy for copies in shards for copy in copies if copy["routing"]["primary"]]
             checkpoints = tuple(copy["seq_no"]["global_checkpoint"] for copy in primaries if "seq_no" in copy)
@@ -152,14 +152,14 @@ class FeedEngine(Engine):
         """
         await self.refresh(index)
         params = {"keep_alive": KEEP_ALIVE, "allow_partial_pit_creation": "false", "preference": "_primary"}
-        answer = await self._read(self._client.create_pit(index=index, params=params), read_json)
-        return answer["pit_id"], answer["_shards"]["total"]
+        response = await self._read(self._client.create_pit(index=index, params=params), read_json)
+        return response["pit_id"], response["_shards"]["total"]
 
     async def refresh(self, index: str) -> None:
         """Makes all that was written visible on every copy."""
-        answer = await self._read(self._client.indices.refresh(index=index), read_json)
-        if answer["_shards"]["failed"]:
-            raise partial_answer(shards=answer["_shards"])
+        response = await self._read(self._client.indices.refresh(index=index), read_json)
+        if response["_shards"]["failed"]:
+            raise partial_response(shards=response["_shards"])
 
     async def hits(self, pit: str, body: Json) -> list[Hit]:
         """The hits of a search in a snapshot; raises PitGoneError and as `search`."""
@@ -217,12 +217,12 @@ class FeedEngine(Engine):
         """Writes entries, whose lines are those of a bulk request; raises NotLoadedError where the log was lost."""
         params = {"require_alias": "true", "filter_path": "errors,items.*.error"}
         call = self._client.bulk(body=b"\n".join(lines) + b"\n", index=log, params=params)
-        answer = await self._read(call, read_json)
-        if answer["errors"]:
-            error = answer["items"][0]["index"]["error"]
+        response = await self._read(call, read_json)
+        if response["errors"]:
+            error = response["items"][0]["index"]["error"]
             if error["type"] == NO_INDEX:
                 raise NotLoadedError(log)
-            raise partial_answer(error=str(error)[:300])
+            raise partial_response(error=str(error)[:300])
 
     async def entries(self, log: str, body: Json) -> list[Entry]:
         """The entries that a search finds; raises NotLoadedError where the log was lost."""
@@ -241,8 +241,8 @@ class FeedEngine(Engine):
     async def logs(self, pattern: str) -> list[str]:
         """The indices of logs."""
         params = {"h": "index", "format": "json"}
-        answer: bytes = await self._call(self._client.cat.indices(index=pattern, params=params))
-        return [row["index"] for row in orjson.loads(answer)]
+        response: bytes = await self._call(self._client.cat.indices(index=pattern, params=params))
+        return [row["index"] for row in orjson.loads(response)]
 
     async def drop(self, indices: Sequence[str]) -> None:
         """Deletes indices; those that are gone already need nothing."""
@@ -252,8 +252,8 @@ class FeedEngine(Engine):
             )
 
 
-def _complete(decoder: msgspec.json.Decoder[_Answer[Found]], content: bytes) -> _Hits[Found]:
-    """The hits of an answer of all shards; raises BadAnswerError."""
-    answer = decoder.decode(content)
-    all_shards_of({"_shards": answer._shards, "timed_out": answer.timed_out})
-    return answer.hits
+def _complete(decoder: msgspec.json.Decoder[_Response[Found]], content: bytes) -> _Hits[Found]:
+    """The hits of a response of all shards; raises BadResponseError."""
+    response = decoder.decode(content)
+    all_shards_of({"_shards": response._shards, "timed_out": response.timed_out})
+    return response.hits

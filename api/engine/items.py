@@ -7,9 +7,9 @@ from typing import Final
 import structlog
 from cachetools import LRUCache
 
-from api.engine.answers import Hit
 from api.engine.documents import ProductDocument
 from api.engine.errors import LOAD_AGAIN
+from api.engine.responses import Hit
 from api.errors import ApiError
 from mappings.items.listing import Listing, display_json, item_of
 from mappings.names import products_of

@@ -7,14 +7,14 @@ from typing import Final
 
 from cachetools import LRUCache
 
-from api.engine.answers import Answer, Hit, Json, Products, hits_of
 from api.engine.errors import NotLoadedError
 from api.engine.product_keys import MIN_MANY, Keys, keys_of, placeholders_in, with_keys
 from api.engine.product_lookups import Fields, Lookup, Lookups
+from api.engine.responses import EngineResponse, Hit, Json, Products, hits_of
 from mappings.names import alias_of_generation, generation_of
 
 MAX_KEYS: Final = 50_000
-"""Keys in one answer; where there are more, they are asked for in several."""
+"""Keys in one response; where there are more, they are asked for in several."""
 SAMPLE_KEYS: Final = 200
 CACHED_KEYS: Final = 100_000
 """Of all cached lookups of a worker together: 20 bytes each."""
@@ -22,8 +22,8 @@ MIN_ENTRY_KEYS: Final = 50  # what a cached lookup takes besides, as keys
 MAX_REVISIONS: Final = 64
 MAX_LOOKED_UP: Final = 10_000
 
-# The answers to several search bodies in these indices, in one round trip.
-Ask = Callable[[Sequence[str], Sequence[Json]], Awaitable[list[Answer]]]
+# The responses to several search bodies in these indices, in one round trip.
+Ask = Callable[[Sequence[str], Sequence[Json]], Awaitable[list[EngineResponse]]]
 Detail = tuple[Json, frozenset[str]]
 """The query for a detail, and the keys of all products that have it."""
 ProductsRevision = tuple[tuple[str, int], ...]
@@ -77,9 +77,9 @@ class LookupResult:
         """Those that the products are of."""
         return {generation_of(index) for index in (*self.indices, *(index for index, _ in self.revision or ()))}
 
-    def check_hits(self, answers: Sequence[Answer]) -> None:
+    def check_hits(self, responses: Sequence[EngineResponse]) -> None:
         """Raises StaleLookupError if there are hits of another generation than the products."""
-        self.check({hit["_index"] for answer in answers for hit in _hits_of(answer) if "_index" in hit})
+        self.check({hit["_index"] for response in responses for hit in _hits_of(response) if "_index" in hit})
 
     def check(self, serving: Iterable[str]) -> None:
         """Raises StaleLookupError if these indices are of another generation than the products."""
@@ -89,17 +89,17 @@ class LookupResult:
         ):
             raise StaleLookupError
 
-    def has_hits(self, answers: Sequence[Answer]) -> bool:
+    def has_hits(self, responses: Sequence[EngineResponse]) -> bool:
         """Whether there is a hit, or none was asked for."""
         are_asked = any(body.get("size") != 0 for body in self.lookups.bodies)
-        return not are_asked or any(_hits_of(answer) for answer in answers)
+        return not are_asked or any(_hits_of(response) for response in responses)
 
-    def undecided(self, answers: Sequence[Answer]) -> list[int]:
+    def undecided(self, responses: Sequence[EngineResponse]) -> list[int]:
         """The positions of the bodies that the first keys alone give no items, though others may."""
         return [
             position
-            for position, (body, answer) in enumerate(zip(self.lookups.bodies, answers, strict=True))
-            if self.truncated([body]) and not answer["hits"]["total"]["value"]
+            for position, (body, response) in enumerate(zip(self.lookups.bodies, responses, strict=True))
+            if self.truncated([body]) and not response["hits"]["total"]["value"]
         ]
 
     def truncated(self, bodies: Iterable[Json]) -> list[int]:
@@ -135,9 +135,9 @@ class ProductSearch:
             lookups, complete, products, frozenset(index for index, _ in revision), revision, needs_revision=True
         )
 
-    def is_current(self, result: LookupResult, answer: Answer) -> bool:
-        """Whether the products still are as they were for what was found, by the answer to REVISION_REQUEST."""
-        revision = revision_of(answer)
+    def is_current(self, result: LookupResult, response: EngineResponse) -> bool:
+        """Whether the products still are as they were for what was found, by the response to REVISION_REQUEST."""
+        revision = revision_of(response)
         if revision != result.revision:
             self._set_revision(result.products, revision)
         return revision == result.revision
@@ -160,9 +160,9 @@ class ProductSearch:
         sizes = [MAX_KEYS if all_keys or not lookup.is_sample else SAMPLE_KEYS for lookup in lookups.lookups]
         bodies = [lookup.request(size) for lookup, size in zip(lookups.lookups, sizes, strict=True)]
         before = self._revisions.get(products)
-        answers = await self._ask(products, [*bodies, REVISION_REQUEST] if with_revision else bodies)
-        revision = revision_of(answers.pop()) if with_revision else None
-        pages = list(zip(lookups.lookups, map(hits_of, answers), strict=True))
+        responses = await self._ask(products, [*bodies, REVISION_REQUEST] if with_revision else bodies)
+        revision = revision_of(responses.pop()) if with_revision else None
+        pages = list(zip(lookups.lookups, map(hits_of, responses), strict=True))
         hits = await asyncio.gather(*(self._all_hits(lookup, page, products) for lookup, page in pages))
         are_truncated = [len(page) == size < MAX_KEYS for (_, page), size in zip(pages, sizes, strict=True)]
         entries = await self._new_entries(lookups.lookups, hits, are_truncated, products, by_details=needs_revision)
@@ -207,8 +207,8 @@ class ProductSearch:
         """All hits of a lookup, of which these are the first."""
         hits, page = first, first
         while len(page) == MAX_KEYS:
-            (answer,) = await self._ask(products, [lookup.request(MAX_KEYS, page[-1]["sort"])])
-            page = hits_of(answer)
+            (response,) = await self._ask(products, [lookup.request(MAX_KEYS, page[-1]["sort"])])
+            page = hits_of(response)
             hits = hits + page
         return hits
 
@@ -237,8 +237,8 @@ class ProductSearch:
             return {}
         counted = await self._ask(products, [lookup.types_request() for lookup in lookups])
         details: dict[bytes, list[Lookup]] = {}
-        for lookup, answer in zip(lookups, counted, strict=True):
-            types = [bucket["key"] for bucket in answer["aggregations"]["types"]["buckets"]]
+        for lookup, response in zip(lookups, counted, strict=True):
+            types = [bucket["key"] for bucket in response["aggregations"]["types"]["buckets"]]
             details[lookup.identity] = lookup.details(self._fields, types)
         unique = {detail.identity: detail for each in details.values() for detail in each}
         bodies = [detail.request(MAX_KEYS) for detail in unique.values()]
@@ -259,12 +259,12 @@ class ProductSearch:
         self._revisions[products] = revision
 
 
-def _hits_of(answer: Answer) -> list[Hit]:
-    """The hits of an answer that may have been limited to other parts."""
-    return hits_of(answer) if "hits" in answer else []
+def _hits_of(response: EngineResponse) -> list[Hit]:
+    """The hits of a response that may have been limited to other parts."""
+    return hits_of(response) if "hits" in response else []
 
 
-def revision_of(answer: Answer) -> ProductsRevision:
-    """The revision in the answer to REVISION_REQUEST."""
-    buckets = answer["aggregations"]["indices"]["buckets"]
+def revision_of(response: EngineResponse) -> ProductsRevision:
+    """The revision in the response to REVISION_REQUEST."""
+    buckets = response["aggregations"]["indices"]["buckets"]
     return tuple(sorted((bucket["key"], int(bucket["last"]["value"])) for bucket in buckets))

@@ -7,8 +7,8 @@ import orjson
 
 # A larger body, with the keys of very many products, would take the place of hundreds in the engine's cache.
 MAX_CACHED_BYTES: Final = 65_536
-# Sent only with other filters: a filter makes the engine parse its own answer once more, a third of a millisecond for
-# a page of items (docs/decisions/0034). It names the hits, their number, and what proves an answer complete.
+# Sent only with other filters: a filter makes the engine parse its own response once more, a third of a millisecond for
+# a page of items (docs/decisions/0034). It names the hits, their number, and what proves a response complete.
 _ALWAYS_READ: Final = (
     *("timed_out", "_shards.total", "_shards.failed", "hits.total", "hits.hits._index", "hits.hits._source"),
     "aggregations",
@@ -16,7 +16,7 @@ _ALWAYS_READ: Final = (
 
 
 def search_params(content: bytes, filter_path: Sequence[str]) -> dict[str, str]:
-    """The parameters of a search with this body, whose answer is limited to these parts and what every caller reads."""
+    """The parameters of a search with this body; its response is limited to these parts and what every caller reads."""
     params = {"allow_partial_search_results": "false", "request_cache": "true" if _is_cached(content) else "false"}
     if filter_path:
         params["filter_path"] = ",".join((*_ALWAYS_READ, *filter_path))

@@ -1,6 +1,6 @@
 """Searches of listings with their product lookups, points in time, and the index revision.
 
-Every call has one deadline and gives a complete answer, or raises.
+Every call has one deadline and gives a complete response, or raises.
 """
 
 import asyncio
@@ -15,19 +15,6 @@ from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import SerializationError, TransportError
 
 from api.deadline import seconds_left
-from api.engine.answers import (
-    Answer,
-    BadAnswerError,
-    Json,
-    OpenedPit,
-    Products,
-    hits_of,
-    partial_answer,
-    read_answer,
-    read_complete_answer,
-    read_json,
-    read_multi_search,
-)
 from api.engine.documents import ProductDocument, read_products
 from api.engine.errors import (
     LOAD_AGAIN,
@@ -36,13 +23,26 @@ from api.engine.errors import (
     NodeLostError,
     NotLoadedError,
     PitGoneError,
-    all_answers,
+    all_responses,
     map_engine_error,
 )
 from api.engine.items import ItemAssembler
 from api.engine.product_lookups import Fields, Lookups, lookups_of
 from api.engine.product_search import REVISION_REQUEST, LookupResult, ProductSearch, StaleLookupError
 from api.engine.requests import multi_search, multi_search_params, search_params
+from api.engine.responses import (
+    BadResponseError,
+    EngineResponse,
+    Json,
+    OpenedPit,
+    Products,
+    hits_of,
+    partial_response,
+    read_complete_response,
+    read_json,
+    read_multi_search,
+    read_response,
+)
 from api.errors import ApiError
 from mappings.connection import SearchSettings, connect_async
 from mappings.definition import read_definition
@@ -106,33 +106,33 @@ class Searches:
         """Closes all connections."""
         await self._client.close()
 
-    async def search(self, platforms: Sequence[Platform], body: Json, *filter_path: str) -> Answer:
+    async def search(self, platforms: Sequence[Platform], body: Json, *filter_path: str) -> EngineResponse:
         """The complete answer to a search body; raises ApiError `search_unavailable`.
 
         A single platform must have been loaded; of several, those never loaded have no items. `filter_path` limits the
         answer to what every caller reads and the named parts; a part with a leading `-` is left out.
         """
-        (answer,) = await self.search_all(platforms, [body], *filter_path)
-        return answer
+        (response,) = await self.search_all(platforms, [body], *filter_path)
+        return response
 
     async def search_all(
         self, platforms: Sequence[Platform], bodies: Sequence[Json], *filter_path: str
-    ) -> list[Answer]:
-        """The complete answers to several search bodies, in one round trip; otherwise as `search`.
+    ) -> list[EngineResponse]:
+        """The complete responses to several search bodies, in one round trip; otherwise as `search`.
 
         What the bodies ask of products is looked up before, in a round trip of its own. Products and listings are of
         one generation. Then reads the shared documents of the hits that are not cached.
         """
-        answers = await self._answers(platforms, bodies, filter_path)
+        responses = await self._responses(platforms, bodies, filter_path)
         try:
-            return await self._with_items(answers)
+            return await self._with_items(responses)
         except NotLoadedError:  # the catalogue was replaced meanwhile, and its indices removed
-            return await self._with_items(await self._answers(platforms, bodies, filter_path))
+            return await self._with_items(await self._responses(platforms, bodies, filter_path))
 
-    async def _answers(
+    async def _responses(
         self, platforms: Sequence[Platform], bodies: Sequence[Json], filter_path: Sequence[str]
-    ) -> list[Answer]:
-        """The answers to search bodies, without the items of the hits."""
+    ) -> list[EngineResponse]:
+        """The responses to search bodies, without the items of the hits."""
         lookups = lookups_of(bodies, self._fields)
         if not lookups.lookups:
             return await self._ask_platforms(platforms, bodies, filter_path)
@@ -142,29 +142,29 @@ class Searches:
             needs_revision = tries_left > 0
             with suppress(StaleLookupError):
                 result = result or await self._find(platforms, lookups, needs_revision=needs_revision)
-                answers = await self._of_listings(platforms, result, filter_path)
-                if undecided := result.undecided(answers):
+                responses = await self._of_listings(platforms, result, filter_path)
+                if undecided := result.undecided(responses):
                     result = await self._products.complete(result, undecided)
                     complete = await self._of_listings(platforms, result, filter_path)
-                    for place, answer in zip(undecided, complete, strict=True):
-                        answers[place] = answer
-                return answers
+                    for place, response in zip(undecided, complete, strict=True):
+                        responses[place] = response
+                return responses
             result = None
         log.error("listings and products are of two generations, or replaced all the time: gear-indexer doctor tells")
         raise ApiError("search_unavailable", "the catalogue is replaced faster than it can be read")
 
     async def _of_listings(
         self, platforms: Sequence[Platform], result: LookupResult, filter_path: Sequence[str]
-    ) -> list[Answer]:
-        """The answers of the listings to what was found; raises StaleLookupError if that does not hold any more."""
+    ) -> list[EngineResponse]:
+        """The responses of the listings to what was found; raises StaleLookupError if that does not hold any more."""
         check = result.products if result.needs_revision else ()
-        answers = await self._ask_platforms(platforms, result.bodies, filter_path, check)
-        if check and not self._products.is_current(result, answers.pop()):
+        responses = await self._ask_platforms(platforms, result.bodies, filter_path, check)
+        if check and not self._products.is_current(result, responses.pop()):
             raise StaleLookupError
-        result.check_hits(answers)
-        if not result.has_hits(answers) and result.generations:  # an empty page does not tell of which it is
+        result.check_hits(responses)
+        if not result.has_hits(responses) and result.generations:  # an empty page does not tell of which it is
             result.check(each.index for each in (await self.generations(platforms)).values())
-        return answers
+        return responses
 
     async def _find(
         self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False, needs_revision: bool = False
@@ -202,9 +202,9 @@ class Searches:
         bodies: Sequence[Json],
         filter_path: Sequence[str],
         check: Sequence[str] = (),
-    ) -> list[Answer]:
-        """The answers of the platforms' listings, and behind them that to the request for the revision of the products
-        `check`; raises StaleLookupError where these are gone, and as `search_all`.
+    ) -> list[EngineResponse]:
+        """The responses of the platforms' listings, then that to the request for the revision of the products `check`;
+        raises StaleLookupError where these are gone, and as `search_all`.
         """
         indices = [self.alias(platform) for platform in platforms]
         requests: list[Request] = [(indices, body) for body in bodies]
@@ -217,24 +217,24 @@ class Searches:
                 raise StaleLookupError from error
             return await self._ask_platforms(self._without(platforms, error), bodies, filter_path, check)
 
-    async def _ask_products(self, indices: Sequence[str], bodies: Sequence[Json]) -> list[Answer]:
+    async def _ask_products(self, indices: Sequence[str], bodies: Sequence[Json]) -> list[EngineResponse]:
         return await self._ask([(indices, body) for body in bodies])
 
-    async def _ask(self, requests: Sequence[Request], filter_path: Sequence[str] = ()) -> list[Answer]:
-        """The complete answers to search bodies in these indices or aliases; raises NotLoadedError and as `search`."""
+    async def _ask(self, requests: Sequence[Request], filter_path: Sequence[str] = ()) -> list[EngineResponse]:
+        """The complete responses to search bodies in these indices or aliases; raises NotLoadedError, as `search`."""
         contents = [(indices, orjson.dumps(body)) for indices, body in requests]
         if len(contents) == 1:
             ((indices, content),) = contents
             params = search_params(content, filter_path)
             send = partial(self._client.search, index=",".join(indices), body=content, params=params)
-            return [await self._search(send, read_complete_answer)]
+            return [await self._search(send, read_complete_response)]
         send = partial(self._client.msearch, body=multi_search(contents), params=multi_search_params(filter_path))
-        return await self._search(send, lambda answer: all_answers(read_multi_search(answer), len(contents)))
+        return await self._search(send, lambda response: all_responses(read_multi_search(response), len(contents)))
 
-    async def _with_items(self, answers: list[Answer]) -> list[Answer]:
+    async def _with_items(self, responses: list[EngineResponse]) -> list[EngineResponse]:
         """The same answers with the items of their hits; raises NotLoadedError where their generation is gone."""
-        await self._items.complete(hit for answer in answers if "hits" in answer for hit in hits_of(answer))
-        return answers
+        await self._items.complete(hit for response in responses if "hits" in response for hit in hits_of(response))
+        return responses
 
     async def _get_products(self, targets: Sequence[Json]) -> list[ProductDocument]:
         call = self._client.mget(body=orjson.dumps({"docs": targets}))
@@ -267,7 +267,7 @@ class Searches:
             return await self.open_pit(platforms, keep_seconds)
         return OpenedPit(pit, _products_of(serving))
 
-    async def search_pit(self, body: Json, products: Products) -> Answer:
+    async def search_pit(self, body: Json, products: Products) -> EngineResponse:
         """The complete answer to a search body with a point in time, whose products are there; raises PitGoneError and
         as `search`.
         """
@@ -277,19 +277,19 @@ class Searches:
             if lookups.lookups:
                 (body,) = (await self._products.find(lookups, products, all_keys=True)).bodies
             call = self._client.search(body=orjson.dumps(body), params=params)
-            answer = await self._read(call, read_complete_answer)
-            return (await self._with_items([answer]))[0]
+            response = await self._read(call, read_complete_response)
+            return (await self._with_items([response]))[0]
         except NotLoadedError as error:
             raise PitGoneError from error
 
-    async def search_index(self, platforms: Sequence[Platform], index: str, body: Json) -> Answer:
-        """The complete answer of an index by its own name, of nothing where it is gone; raises as `search`."""
+    async def search_index(self, platforms: Sequence[Platform], index: str, body: Json) -> EngineResponse:
+        """The complete response of an index by its own name, of nothing where it is gone; raises as `search`."""
         lookups = lookups_of([body], self._fields)
         if lookups.lookups:
             (body,) = (await self._find(platforms, lookups, all_keys=True)).bodies
         params = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
         call = self._client.search(index=index, body=orjson.dumps(body), params=params)
-        return (await self._with_items([await self._read(call, read_answer)]))[0]
+        return (await self._with_items([await self._read(call, read_response)]))[0]
 
     async def close_pits(self, pits: Sequence[str]) -> None:
         """Closes points in time; raises ApiError `search_unavailable`."""
@@ -315,10 +315,10 @@ class Searches:
         call = self._client.indices.get_alias(index=names, name=names, params={"ignore_unavailable": "true"})
         try:
             indices = await self._read(call, read_json)
-        except MissingError as error:  # some aliases are missing; the answer lists the others
+        except MissingError as error:  # some aliases are missing; the response lists the others
             return {name: index for name, index in error.body.items() if isinstance(index, dict)}
         if not all(isinstance(description, dict) for description in indices.values()):
-            raise partial_answer(aliases=sorted(indices))
+            raise partial_response(aliases=sorted(indices))
         return indices
 
     def alias(self, platform: Platform) -> str:
@@ -351,7 +351,7 @@ class Searches:
     async def _read(self, call: Awaitable[Any], read: Callable[[bytes], Read]) -> Read:
         try:
             return read(await self._call(call))
-        except BadAnswerError as error:
+        except BadResponseError as error:
             log.error(error.event, **error.facts)
             raise
 
@@ -376,8 +376,8 @@ def _products_of(serving: Mapping[int, Generation]) -> Products:
 
 
 def _pit_of(content: bytes) -> str:
-    answer = read_json(content)
-    if not isinstance(answer.get("pit_id"), str):
-        raise partial_answer(pit=sorted(answer))
-    pit: str = answer["pit_id"]
+    response = read_json(content)
+    if not isinstance(response.get("pit_id"), str):
+        raise partial_response(pit=sorted(response))
+    pit: str = response["pit_id"]
     return pit

@@ -3,9 +3,9 @@
 from contextlib import suppress
 from typing import Any, Final
 
-from api.engine.answers import Json
 from api.engine.client import Engine
 from api.engine.errors import ForbiddenError, MissingError, NotLoadedError
+from api.engine.responses import Json
 from mappings.names import deletes_alias, generation_pattern, locks_alias, parse_generation, products_of
 from mappings.platforms import Platform
 from mappings.timestamps import rfc3339
@@ -17,11 +17,11 @@ _MAX_INTAKES: Final = 1000  # of all platforms
 
 async def health(engine: Engine) -> Json:
     """The health of the cluster; raises ApiError `search_unavailable`."""
-    answer = await engine.request(lambda client: client.cluster.health(params={"filter_path": _HEALTH}))
+    response = await engine.request(lambda client: client.cluster.health(params={"filter_path": _HEALTH}))
     return {
-        "status": answer["status"],
-        "nodes": answer["number_of_nodes"],
-        "unassignedShards": answer["unassigned_shards"],
+        "status": response["status"],
+        "nodes": response["number_of_nodes"],
+        "unassignedShards": response["unassigned_shards"],
     }
 
 
@@ -29,10 +29,10 @@ async def generations(engine: Engine, platform: Platform, serving: str | None) -
     """The indices of a platform, the newest first; raises ApiError `search_unavailable`."""
     alias = engine.alias(platform)
     params = {"filter_path": "indices.*.primaries.docs.count,indices.*.primaries.store.size_in_bytes"}
-    answer = await engine.request(
+    response = await engine.request(
         lambda client: client.indices.stats(index=generation_pattern(alias), metric="docs,store", params=params)
     )
-    primaries = {index: stats["primaries"] for index, stats in answer.get("indices", {}).items()}
+    primaries = {index: stats["primaries"] for index, stats in response.get("indices", {}).items()}
     sizes = {index: each["store"]["size_in_bytes"] for index, each in primaries.items()}
     entries = []
     for index in sorted(primaries, reverse=True):
@@ -78,10 +78,10 @@ async def intakes(engine: Engine, platform: Platform) -> list[Json]:
     """
     alias = engine.alias(platform)
     with suppress(MissingError, NotLoadedError, ForbiddenError):
-        answer = await engine.request(
+        response = await engine.request(
             lambda client: client.search(index=locks_alias(alias), body={"size": _MAX_INTAKES})
         )
-        records = [hit["_source"].get("intake", {}) for hit in answer["hits"]["hits"]]
+        records = [hit["_source"].get("intake", {}) for hit in response["hits"]["hits"]]
         entries = [_intake(record) for record in records if record.get("alias") == alias]
         return sorted(entries, key=lambda intake: str(intake["heartbeat"]), reverse=True)
     return []
@@ -100,7 +100,7 @@ def _intake(record: Json) -> Json:
 async def _document(engine: Engine, index: str, document_id: str) -> dict[str, Any] | None:
     """A document by its id; None where there is none, or where the engine's user may not read it."""
     with suppress(MissingError, NotLoadedError, ForbiddenError):
-        answer = await engine.request(lambda client: client.get(index=index, id=document_id))
-        source: dict[str, Any] = answer["_source"]
+        response = await engine.request(lambda client: client.get(index=index, id=document_id))
+        source: dict[str, Any] = response["_source"]
         return source
     return None

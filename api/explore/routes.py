@@ -79,7 +79,7 @@ def _require_enabled(services: ExploreServices) -> None:
 
 
 def _config(services: ExploreServices, token: Token | None) -> dict[str, Any]:
-    """What the scripts need: the key, what it may do, and the facts of the platforms that no answer has."""
+    """What the scripts need: the key, what it may do, and the facts of the platforms that no response has."""
     return {
         "key": None if token is None else services.settings.explore_token,
         "orders": token is not None and "order" in token.scopes,

@@ -1,4 +1,4 @@
-"""What bodies and answers are made of: objects, field types, and ids in paths and bodies. Pure."""
+"""What bodies and responses are made of: objects, field types, and ids in paths and bodies. Pure."""
 
 from dataclasses import dataclass
 from decimal import Decimal

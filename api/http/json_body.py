@@ -1,4 +1,4 @@
-"""Reads and validates JSON bodies, and writes those of answers.
+"""Reads and validates JSON bodies, and writes those of responses.
 
 Numbers with a fraction or an exponent become decimals, so that prices compare exactly. NaN, Infinity, lone surrogates
 and duplicate keys are refused. (`jiter` refuses them too, but also integers of more than 4,300 digits, exponents beyond
@@ -155,7 +155,7 @@ def request_body(model: type[BaseModel]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
 
 
-def json_answer(content: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def json_response(content: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """The success of an operation, with its content."""
     return Response(encode({"status": "success", **content}), status, headers, "application/json")
 

@@ -45,19 +45,19 @@ class ErrorBody(StrictCamelCase):
     )
 
 
-class ErrorAnswer(Strict):
+class ErrorResponse(Strict):
     """The one shape of every error."""
 
     status: Literal["error"]
     error: ErrorBody
 
 
-def answers(model: type[BaseModel], *codes: str, status: int = 200) -> dict[int | str, dict[str, Any]]:
+def responses(model: type[BaseModel], *codes: str, status: int = 200) -> dict[int | str, dict[str, Any]]:
     """The `responses` of an operation: its success, whose example is in `api/examples`, and its errors."""
     return {status: {"model": model, "headers": _headers(status)}, **_errors(codes)}
 
 
-def text_answers(example: str, *codes: str) -> dict[int | str, dict[str, Any]]:
+def text_responses(example: str, *codes: str) -> dict[int | str, dict[str, Any]]:
     """The `responses` of an operation that returns plain text, and its errors."""
     content = {"schema": {"type": "string"}, "example": example}
     success = {"description": "OK", "content": {"text/plain": content}, "headers": _headers(200)}
@@ -71,7 +71,7 @@ def _errors(codes: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
         entry = errors.setdefault(
             number,
             {
-                "model": ErrorAnswer,
+                "model": ErrorResponse,
                 "description": "",
                 "headers": _headers(number),
                 "content": {"application/json": {"examples": {}}},
@@ -150,7 +150,7 @@ def _drop_framework_errors(schema: dict[str, Any]) -> None:
 
 
 def read_examples() -> dict[str, dict[str, Any]]:
-    """The examples of JSON bodies and answers, by the id of their operation; a file has those of one tag."""
+    """The examples of JSON bodies and responses, by the id of their operation; a file has those of one tag."""
     examples: dict[str, dict[str, Any]] = {}
     for file in (files("api") / "examples").iterdir():
         examples |= orjson.loads(file.read_bytes())
@@ -162,12 +162,12 @@ def _add_examples(schema: dict[str, Any]) -> None:
     operations = {each["operationId"]: each for methods in schema["paths"].values() for each in methods.values()}
     for operation_id, examples in read_examples().items():
         operation = operations[operation_id]
-        success = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
+        success = next(response for status, response in operation["responses"].items() if status.startswith("2"))
         content = success["content"]["application/json"]
-        if "answer" in examples:
-            content["example"] = examples["answer"]
+        if "response" in examples:
+            content["example"] = examples["response"]
         else:
-            content["examples"] = examples["answers"]
+            content["examples"] = examples["responses"]
         if "bodies" in examples:
             content = operation["requestBody"]["content"]["application/json"]
             content["examples"] = {name: {"value": body} for name, body in examples["bodies"].items()}

@@ -104,7 +104,7 @@ class Worker(multiprocess.Process):
         deadline = monotonic() + timeout
         with suppress(OSError, EOFError, UnpicklingError):
             if self.process.is_alive():
-                self.parent_conn.send(b"ping")  # once: the answer to another would vouch for a worker that hangs
+                self.parent_conn.send(b"ping")  # once: the response to another would vouch for a worker that hangs
             while self.process.is_alive() and monotonic() < deadline:
                 if self.parent_conn.poll(POLL_SECONDS):
                     self.parent_conn.recv()

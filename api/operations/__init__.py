@@ -1,1 +1,1 @@
-"""What operators watch in one answer: what serves, what is being loaded, what waits, and whether the engine is well."""
+"""What operators watch in one response: what serves, what is being loaded, what waits, whether the engine is well."""

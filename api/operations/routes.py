@@ -11,9 +11,9 @@ from api.engine import state
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.dependencies import only_query, service
-from api.http.json_body import json_answer
-from api.http.openapi import TOKEN_ERRORS, answers
-from api.operations.schemas import OperationsAnswer
+from api.http.json_body import json_response
+from api.http.openapi import TOKEN_ERRORS, responses
+from api.operations.schemas import OperationsResponse
 from api.readiness import Readiness
 from api.telemetry.backlogs import BacklogReader, Backlogs
 from mappings.platforms import Platforms
@@ -37,7 +37,7 @@ OperationsDependency = Annotated[OperationsServices, Depends(service(OperationsS
 @router.get(
     "/v1/operations",
     summary="The state of the service, for its operators",
-    responses=answers(OperationsAnswer, *TOKEN_ERRORS),
+    responses=responses(OperationsResponse, *TOKEN_ERRORS),
 )
 async def get_operations(
     token: OperateToken,
@@ -56,7 +56,7 @@ async def get_operations(
         **engine,
         "backlogs": None if backlogs is None else _waiting(backlogs),
     }
-    return json_answer(content, headers={"Cache-Control": "no-store"})
+    return json_response(content, headers={"Cache-Control": "no-store"})
 
 
 async def _engine(engine: Engine, platforms: Platforms) -> dict[str, Any]:

@@ -86,7 +86,7 @@ class BacklogsEntry(StrictCamelCase):
     active_orders: int = Field(description="real orders that are `created` or `processing`")
 
 
-class OperationsAnswer(StrictCamelCase):
+class OperationsResponse(StrictCamelCase):
     """The state of the service; what does not answer is null."""
 
     status: Literal["success"]

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Depends, Path, Response
 from api.auth import OrderOrFulfilToken
 from api.errors import ApiError
 from api.http.dependencies import only_query
-from api.http.json_body import json_answer
-from api.http.openapi import TOKEN_ERRORS, answers
+from api.http.json_body import json_response
+from api.http.openapi import TOKEN_ERRORS, responses
 from api.orders.routes import OrderId, WakeWorkers
-from api.orders.schemas import DeliveriesAnswer, DeliveryAnswer
+from api.orders.schemas import DeliveriesResponse, DeliveryResponse
 from api.orders.services import OrderDependency
 from api.orders.transitions import visible
 from mappings.timestamps import rfc3339
@@ -26,7 +26,7 @@ MAX_DIGITS = 9  # of a delivery's number, so that both databases can compare it
 @router.get(
     "/v1/orders/{id}/deliveries",
     summary="An order's callbacks",
-    responses=answers(DeliveriesAnswer, *TOKEN_ERRORS, "order_not_found"),
+    responses=responses(DeliveriesResponse, *TOKEN_ERRORS, "order_not_found"),
 )
 async def list_deliveries(
     order_id: OrderId,
@@ -38,15 +38,15 @@ async def list_deliveries(
     async with services.store.reading() as connection:
         order = await visible(connection, token, order_id)
         log = await redelivery.of_order(connection, order.id)
-    return json_answer({"deliveries": [delivery_entry(delivery) for delivery in log]})
+    return json_response({"deliveries": [delivery_entry(delivery) for delivery in log]})
 
 
 @router.post(
     "/v1/orders/{id}/deliveries/{n}/replay",
     summary="Send a callback again",
     status_code=202,
-    responses=answers(
-        DeliveryAnswer,
+    responses=responses(
+        DeliveryResponse,
         *TOKEN_ERRORS,
         "bad_request",
         "order_not_found",
@@ -70,7 +70,7 @@ async def replay_delivery(
     if delivery is None:
         raise ApiError("delivery_not_found")
     wake_workers()
-    return json_answer({"delivery": delivery_entry(delivery)}, 202)
+    return json_response({"delivery": delivery_entry(delivery)}, 202)
 
 
 def delivery_entry(delivery: Delivery) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from api.engine.answers import StoredItem
+from api.engine.responses import StoredItem
 from api.errors import ApiError
 from api.orders.placing.integrity import integrity_problem, is_too_old
 from api.orders.placing.money import json_number

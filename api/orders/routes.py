@@ -9,19 +9,19 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from api.auth import FulfilToken, OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
 from api.http.dependencies import only_query
-from api.http.json_body import body_of, json_answer, request_body
-from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
+from api.http.json_body import body_of, json_response, request_body
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit
 from api.orders import page
-from api.orders.answers import history_entries
 from api.orders.placing.idempotency import KEY_PARAMETER, REPLAYED_HEADER, Call, body_digest, key_of
+from api.orders.responses import history_entries
 from api.orders.schemas import (
     MAX_ACCOUNT_CHARACTERS,
-    FulfilmentAnswer,
-    OrderAnswer,
+    FulfilmentResponse,
     OrderBody,
-    OrdersAnswer,
-    OrderWithHistoryAnswer,
+    OrderResponse,
+    OrdersResponse,
+    OrderWithHistoryResponse,
     TransitionBody,
 )
 from api.orders.service import Placed, entry_of, find_order, find_orders, place_order, platform_of, read_fulfilment
@@ -59,8 +59,8 @@ OfItem = Annotated[str | None, Query(pattern=r"^-?[0-9]{1,19}$", description="on
     "/v1/gear",
     summary="Order an item",
     status_code=201,
-    responses=answers(
-        OrderAnswer,
+    responses=responses(
+        OrderResponse,
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "item_not_found",
@@ -97,7 +97,7 @@ async def order_item(
 @router.get(
     "/v1/orders/{id}",
     summary="One order with its history",
-    responses=answers(OrderWithHistoryAnswer, *TOKEN_ERRORS, "order_not_found"),
+    responses=responses(OrderWithHistoryResponse, *TOKEN_ERRORS, "order_not_found"),
 )
 async def get_order(
     order_id: OrderId,
@@ -112,7 +112,7 @@ async def get_order(
 @router.get(
     "/v1/orders",
     summary="Orders, newest first",
-    responses=answers(OrdersAnswer, *TOKEN_ERRORS),
+    responses=responses(OrdersResponse, *TOKEN_ERRORS),
 )
 async def list_orders(
     token: OrderOrFulfilToken,
@@ -128,14 +128,14 @@ async def list_orders(
     listed, following = await find_orders(
         services, token, state=state, account=account, item=item, limit=limit, cursor=cursor
     )
-    return json_answer({"orders": [entry_of(services, order) for order in listed], "nextCursor": following})
+    return json_response({"orders": [entry_of(services, order) for order in listed], "nextCursor": following})
 
 
 @router.post(
     "/v1/orders/{id}/transitions",
     summary="Move an order to another state",
-    responses=answers(
-        OrderWithHistoryAnswer,
+    responses=responses(
+        OrderWithHistoryResponse,
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "order_not_found",
@@ -166,7 +166,7 @@ async def transition_order(
 @router.get(
     "/v1/orders/{id}/fulfilment",
     summary="Where an order's item is sent to",
-    responses=answers(FulfilmentAnswer, *TOKEN_ERRORS, "order_not_found", "personal_data_erased"),
+    responses=responses(FulfilmentResponse, *TOKEN_ERRORS, "order_not_found", "personal_data_erased"),
 )
 async def get_fulfilment(
     order_id: OrderId,
@@ -174,8 +174,8 @@ async def get_fulfilment(
     _: Annotated[None, Depends(only_query())],
     services: OrderDependency,
 ) -> Response:
-    """The buyer's data, which no other answer has. Each read is recorded with the token that made it."""
-    return json_answer(await read_fulfilment(services, token, order_id))
+    """The buyer's data, which no other response has. Each read is recorded with the token that made it."""
+    return json_response(await read_fulfilment(services, token, order_id))
 
 
 @router.get("/orders/{status_key}", include_in_schema=False, dependencies=[Depends(charge_address)])
@@ -205,7 +205,7 @@ async def order_page(
 
 
 def _with_history(services: OrderServices, order: Order, events: Sequence[OrderEvent]) -> Response:
-    return json_answer({"order": {**entry_of(services, order), "history": history_entries(events)}})
+    return json_response({"order": {**entry_of(services, order), "history": history_entries(events)}})
 
 
 def placed_response(placed: Placed) -> Response:

@@ -113,7 +113,7 @@ class TransitionBody(StrictCamelCase):
     )
 
 
-class AmountsAnswer(StrictCamelCase):
+class AmountsResponse(StrictCamelCase):
     """Fixed when the order is placed; main unit, two decimals."""
 
     price: float
@@ -132,7 +132,7 @@ class OrderEntry(StrictCamelCase):
     account: str = Field(description="the client's own reference; empty once the personal data were erased")
     code: str | None
     fee: FeeMode
-    amounts: AmountsAnswer
+    amounts: AmountsResponse
     created_at: str = Field(description="RFC 3339, UTC")
     updated_at: str = Field(description="RFC 3339, UTC")
     status_url: str = Field(description="the order's page for the buyer, without a token")
@@ -152,11 +152,11 @@ class OrderWithHistory(OrderEntry):
     history: list[HistoryEntry]
 
 
-OrderAnswer = success("OrderAnswer", "The placed order.", order=OrderEntry)
-OrderWithHistoryAnswer = success("OrderWithHistoryAnswer", "One order with its history.", order=OrderWithHistory)
+OrderResponse = success("OrderResponse", "The placed order.", order=OrderEntry)
+OrderWithHistoryResponse = success("OrderWithHistoryResponse", "One order with its history.", order=OrderWithHistory)
 
 
-class OrdersAnswer(StrictCamelCase):
+class OrdersResponse(StrictCamelCase):
     """A page of orders, newest first."""
 
     status: Literal["success"]
@@ -164,7 +164,7 @@ class OrdersAnswer(StrictCamelCase):
     next_cursor: str | None = Field(description="continues the list; null at its end")
 
 
-class FulfilmentAnswer(StrictCamelCase):
+class FulfilmentResponse(StrictCamelCase):
     """What fulfilment needs to hand the item over; null is what the order was placed without."""
 
     status: Literal["success"]
@@ -200,7 +200,7 @@ class DeliveryEntry(StrictCamelCase):
     )
 
 
-DeliveriesAnswer = success(
-    "DeliveriesAnswer", "The callbacks of one order, oldest first.", deliveries=list[DeliveryEntry]
+DeliveriesResponse = success(
+    "DeliveriesResponse", "The callbacks of one order, oldest first.", deliveries=list[DeliveryEntry]
 )
-DeliveryAnswer = success("DeliveryAnswer", "One callback.", delivery=DeliveryEntry)
+DeliveryResponse = success("DeliveryResponse", "One callback.", delivery=DeliveryEntry)

@@ -12,10 +12,10 @@ from api.errors import ApiError, invalid
 from api.http.fields import parse_item_id
 from api.known_platforms import known_platform
 from api.list_pages import page_of, position_of
-from api.orders.answers import order_entry
 from api.orders.new_order import check_fields, new_order, too_many_orders
 from api.orders.offers import check_price, item_not_found, item_not_in_sandbox, real_offer, sandbox_offer
 from api.orders.placing.idempotency import KEY_HEADER, Call
+from api.orders.responses import order_entry
 from api.orders.sandbox.scenario import Scenario, moves
 from api.orders.schemas import OrderBody
 from api.orders.services import OrderServices
@@ -85,7 +85,7 @@ async def place_order(
             services.metrics.count_transitions("created")
         wake_workers()
         if scenario is not None and scenario.lost:
-            raise ApiError("store_unavailable", "the sandbox placed the order and loses this answer: call again")
+            raise ApiError("store_unavailable", "the sandbox placed the order and loses this response: call again")
     return placed
 
 

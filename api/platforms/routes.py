@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Response
 
 from api.auth import SearchToken
-from api.engine.answers import total_of
 from api.engine.client import Engine
+from api.engine.responses import total_of
 from api.http.dependencies import only_query, service
-from api.http.json_body import json_answer
-from api.http.openapi import TOKEN_ERRORS, answers
+from api.http.json_body import json_response
+from api.http.openapi import TOKEN_ERRORS, responses
 from api.platforms.limits import filter_entry, limits
-from api.platforms.schemas import PlatformsAnswer
+from api.platforms.schemas import PlatformsResponse
 from api.search.context import forced_clauses
 from api.search.forced_filters import forced_filters
 from api.settings import Settings
@@ -41,7 +41,7 @@ PlatformDependency = Annotated[PlatformServices, Depends(service(PlatformService
 @router.get(
     "/v1/platforms",
     summary="The platforms, and every limit, sort and error code",
-    responses=answers(PlatformsAnswer, *TOKEN_ERRORS, "search_unavailable"),
+    responses=responses(PlatformsResponse, *TOKEN_ERRORS, "search_unavailable"),
 )
 async def list_platforms(
     token: SearchToken,
@@ -54,7 +54,7 @@ async def list_platforms(
     entries = await asyncio.gather(
         *(_entry(services.engine, platform, serving.get(platform.id), token) for platform in platforms)
     )
-    return json_answer({"platforms": entries, **limits(services.settings, token)})
+    return json_response({"platforms": entries, **limits(services.settings, token)})
 
 
 async def _entry(engine: Engine, platform: Platform, serving: Generation | None, token: Token) -> dict[str, Any]:

@@ -42,7 +42,7 @@ class ErrorEntry(BaseModel):
     message: str
 
 
-class PlatformsAnswer(BaseModel):
+class PlatformsResponse(BaseModel):
     """Everything that a client can look up instead of hard-coding it."""
 
     status: Literal["success"]

@@ -111,7 +111,7 @@ class WindowCounter:
                 async with asyncio.timeout(self._timeout):
                     if self._away_until and self._name is not None:
                         await self._name.addresses(stale=False)
-                    answer = await call(self._shared)
+                    response = await call(self._shared)
             except (StorageError, TimeoutError, OSError) as error:
                 self._away_until = time.monotonic() + self._retry_after
                 self._on_failure()
@@ -120,7 +120,7 @@ class WindowCounter:
                 )
             else:
                 self._away_until = 0.0
-                return answer
+                return response
         return await call(self._local)
 
 

@@ -1,4 +1,4 @@
-"""Saved searches as clauses that the log of changes is asked with, and what its answers mean."""
+"""Saved searches as clauses that the log of changes is asked with, and what its responses mean."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,8 +9,8 @@ import orjson
 
 from api.changes.entries import Side
 from api.changes.search_fields import context_of
-from api.engine.answers import SearchEngine
 from api.engine.feed import MatchedEntry
+from api.engine.responses import SearchEngine
 from api.errors import ApiError
 from api.http.json_body import checked, parse
 from api.saved_searches.prefilter import Fields, Prefilter, prefilter_of

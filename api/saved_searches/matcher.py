@@ -325,7 +325,7 @@ class Matcher:
             clauses = (clause.named(str(number)) for number, clause, _ in part)
             return await self._engine.matched(log_name, request_of(clauses, seqs))
         except Exception as error:  # of one of these, perhaps: the others are asked on
-            if isinstance(error, ApiError) and not _is_answer(error):
+            if isinstance(error, ApiError) and not _is_response(error):
                 raise
             if len(part) > 1:
                 half = len(part) // 2
@@ -348,6 +348,6 @@ class Matcher:
         return {change.seq: change.content for change in changes}
 
 
-def _is_answer(error: ApiError) -> bool:
+def _is_response(error: ApiError) -> bool:
     """Whether the engine answered with a fault of its own, which a clause may have caused."""
     return isinstance(error.__cause__, TransportError) and error.__cause__.status_code == 500

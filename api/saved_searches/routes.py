@@ -12,8 +12,8 @@ from api.changes.tail import Tail
 from api.engine.client import Engine
 from api.errors import ApiError, Detail, invalid
 from api.http.dependencies import only_query, service
-from api.http.json_body import body_of, encode, json_answer, parse, request_body
-from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
+from api.http.json_body import body_of, encode, json_response, parse, request_body
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit, page_of, position_of
 from api.orders.placing.idempotency import body_digest
 from api.saved_searches import schemas
@@ -54,8 +54,8 @@ SavedSearchDependency = Annotated[SavedSearchServices, Depends(service(SavedSear
     "/v1/searches",
     summary="Save a search that calls back",
     status_code=201,
-    responses=answers(
-        schemas.SavedSearchAnswer,
+    responses=responses(
+        schemas.SavedSearchResponse,
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "too_many_searches",
@@ -98,13 +98,13 @@ async def save_search(
     place = Place(begin.segment, begin.seq)
     search = await _saved(services.store, services.matcher.name, search, place, services.settings.max_saved_searches)
     services.matcher.worker.wake()
-    return json_answer({"search": _entry(search)}, 201, {"Location": f"/v1/searches/{search.id}"})
+    return json_response({"search": _entry(search)}, 201, {"Location": f"/v1/searches/{search.id}"})
 
 
 @router.get(
     "/v1/searches",
     summary="Saved searches, newest first",
-    responses=answers(schemas.SavedSearchesAnswer, *TOKEN_ERRORS),
+    responses=responses(schemas.SavedSearchesResponse, *TOKEN_ERRORS),
 )
 async def list_saved_searches(
     token: SearchToken,
@@ -119,13 +119,13 @@ async def list_saved_searches(
     async with services.store.reading() as connection:
         rows = await searches.list_newest(connection, token.id, after, limit + 1)
     page, following = page_of(rows, limit)
-    return json_answer({"searches": [_entry(search) for search in page], "nextCursor": following})
+    return json_response({"searches": [_entry(search) for search in page], "nextCursor": following})
 
 
 @router.get(
     "/v1/searches/{id}",
     summary="One saved search",
-    responses=answers(schemas.SavedSearchAnswer, *TOKEN_ERRORS, "search_not_found"),
+    responses=responses(schemas.SavedSearchResponse, *TOKEN_ERRORS, "search_not_found"),
 )
 async def get_saved_search(
     search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: SavedSearchDependency
@@ -136,13 +136,13 @@ async def get_saved_search(
         search = await searches.get(connection, token.id, search_id) if search_id.isprintable() else None
     if search is None:
         raise ApiError("search_not_found")
-    return json_answer({"search": _entry(search)})
+    return json_response({"search": _entry(search)})
 
 
 @router.delete(
     "/v1/searches/{id}",
     summary="Delete a saved search",
-    responses=answers(schemas.RemovedSearchAnswer, *TOKEN_ERRORS, "search_not_found"),
+    responses=responses(schemas.RemovedSearchResponse, *TOKEN_ERRORS, "search_not_found"),
 )
 async def delete_saved_search(
     search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: SavedSearchDependency
@@ -154,7 +154,7 @@ async def delete_saved_search(
         removed = is_printable and await searches.remove(connection, token.id, search_id, datetime.now(UTC))
     if not removed:
         raise ApiError("search_not_found")
-    return json_answer({"removed": search_id})
+    return json_response({"removed": search_id})
 
 
 def _refuse_pages(token: Token) -> None:

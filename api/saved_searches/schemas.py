@@ -1,4 +1,4 @@
-"""The body of `POST /v1/searches`, and the answers about saved searches."""
+"""The body of `POST /v1/searches`, and the responses about saved searches."""
 
 from typing import Annotated, Any, Literal
 
@@ -36,10 +36,10 @@ class SavedSearchEntry(StrictCamelCase):
     )
 
 
-SavedSearchAnswer = success("SavedSearchAnswer", "One saved search.", BaseModel, search=SavedSearchEntry)
+SavedSearchResponse = success("SavedSearchResponse", "One saved search.", BaseModel, search=SavedSearchEntry)
 
 
-class SavedSearchesAnswer(StrictCamelCase):
+class SavedSearchesResponse(StrictCamelCase):
     """A page of saved searches, newest first."""
 
     status: Literal["success"]
@@ -47,7 +47,7 @@ class SavedSearchesAnswer(StrictCamelCase):
     next_cursor: str | None = Field(description="send it as `cursor` for the next page; null at the end")
 
 
-class RemovedSearchAnswer(BaseModel):
+class RemovedSearchResponse(BaseModel):
     """A saved search that is gone."""
 
     status: Literal["success"]

@@ -1,1 +1,1 @@
-"""Answers searches: parses the body, asks the engine, shapes its answer."""
+"""Answers searches: parses the body, asks the engine, shapes its response."""

@@ -7,8 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from api.engine.answers import (
-    Answer,
+from api.engine.clauses import Clause
+from api.engine.responses import (
+    EngineResponse,
     Gear,
     Hit,
     Json,
@@ -19,7 +20,6 @@ from api.engine.answers import (
     item_of,
     total_of,
 )
-from api.engine.clauses import Clause
 from api.errors import ApiError, Detail, invalid
 from api.known_platforms import known_platform
 from api.search.parsing.parse import ParsedQuery, parse_query
@@ -35,8 +35,8 @@ class Index:
     engine: SearchEngine
     platforms: tuple[Platform, ...]
 
-    async def search_all(self, bodies: Sequence[Clause], *filter_path: str) -> list[Answer]:
-        """The answers to search bodies, in one round trip; raises ApiError `search_unavailable`."""
+    async def search_all(self, bodies: Sequence[Clause], *filter_path: str) -> list[EngineResponse]:
+        """The responses to search bodies, in one round trip; raises ApiError `search_unavailable`."""
         return await self.engine.search_all(self.platforms, bodies, *filter_path)
 
 
@@ -50,12 +50,12 @@ class PointInTime:
     keep_seconds: float
     products: Products
 
-    async def search(self, body: Clause) -> Answer:
+    async def search(self, body: Clause) -> EngineResponse:
         """The answer to a search body; raises ApiError `search_unavailable`, PitGoneError."""
         return await self.engine.search_pit(self.request(body), self.products)
 
-    async def search_all(self, bodies: Sequence[Clause], *_: str) -> list[Answer]:
-        """The answers to several search bodies; raises as `search`."""
+    async def search_all(self, bodies: Sequence[Clause], *_: str) -> list[EngineResponse]:
+        """The responses to several search bodies; raises as `search`."""
         return await asyncio.gather(*(self.search(body) for body in bodies))
 
     def request(self, body: Clause) -> Clause:
@@ -89,10 +89,10 @@ class Page:
         return len(self.hits) or self.groups
 
 
-def page_of(query: SearchQuery, answers: Sequence[Answer]) -> Page:
-    """The page in the answers to `hit_requests`."""
-    read, limit = hits_of(answers[0]), query.body.limit
-    total = total_of(answers[-1]) if query.total is None else query.total
+def page_of(query: SearchQuery, responses: Sequence[EngineResponse]) -> Page:
+    """The page in the responses to `hit_requests`."""
+    read, limit = hits_of(responses[0]), query.body.limit
+    total = total_of(responses[-1]) if query.total is None else query.total
     hits = read[:limit]
     has_next = len(read) > limit or (len(read) == limit and query.start + limit < total)
     return Page([item_of(hit) for hit in hits], total, query.parsed, hits, has_next=has_next)
@@ -174,4 +174,4 @@ def _check_paging(body: SearchBody) -> None:
         message += 'to read beyond, use a cursor: send "cursor": "*" instead of page'
         raise ApiError("page_window_exceeded", message, [Detail("page", message)])
     if body.cursor is not None and body.names_page:
-        raise invalid("page", "a cursor has no pages: leave out `page`, the next cursor is in the answer")
+        raise invalid("page", "a cursor has no pages: leave out `page`, the next cursor is in the response")

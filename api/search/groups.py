@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from api.engine.answers import Answer, Gear, Json, hits_of, total_of
 from api.engine.clauses import Clause, aggregation_request
+from api.engine.responses import EngineResponse, Gear, Json, hits_of, total_of
 from api.errors import ApiError
 from api.search.context import Page, SearchContext
 from api.search.query.request import NO_VALUE, SORTS_BY_NAME, SearchQuery, sort_clauses
 from mappings.money import from_minor
 
-# `max_result_window` of gear.json, and below the 65,535 buckets of one answer (search.max_buckets).
+# `max_result_window` of gear.json, and below the 65,535 buckets of one response (search.max_buckets).
 MAX_HEADS = 50_000
 MIN_GROUP, MAX_GROUP = -(2**63), 2**63 - 1
 # Groups are read after their order. If all offers of one have gone in between, both are read again.
@@ -65,8 +65,8 @@ async def grouped_page(context: SearchContext) -> Page:
         order = await _order(context)
         if not order.groups:
             return Page([], order.total, query.parsed, items=order.items)
-        (answer,) = await context.index.search_all([group_hits_request(query, order.groups)])
-        gear = group_hits(answer, order.groups, query.minor_digits)
+        (response,) = await context.index.search_all([group_hits_request(query, order.groups)])
+        gear = group_hits(response, order.groups, query.minor_digits)
         if len(gear) == len(order.groups) or context.pit is not None:
             return Page(
                 gear,
@@ -110,11 +110,11 @@ async def _heads(context: SearchContext, low: int = MIN_GROUP, high: int = MAX_G
     """The heads between these bounds and the number of all their items, by halves where there are too many: group
     numbers are spread evenly.
     """
-    (answer,) = await context.source.search_all([heads_request(context.query, low, high)], _SORT_VALUES_PATH)
+    (response,) = await context.source.search_all([heads_request(context.query, low, high)], _SORT_VALUES_PATH)
     # in a thread: tens of thousands of heads would stop the event loop for a tenth of a second
-    heads = await asyncio.to_thread(heads_of, answer)
+    heads = await asyncio.to_thread(heads_of, response)
     if heads is not None:
-        return heads, total_of(answer)
+        return heads, total_of(response)
     middle = (low + high) // 2
     (lower, below), (upper, above) = await _heads(context, low, middle), await _heads(context, middle + 1, high)
     return [*lower, *upper], below + above
@@ -134,15 +134,15 @@ def group_count_request(query: SearchQuery) -> Clause:
     return aggregation_request(query.offered, {"names": names, "number": number})
 
 
-def group_count(answer: Answer) -> int | None:
-    """The number of names in the answer to `group_count_request`; None if there may be more than fit."""
-    number: int = answer["aggregations"]["number"]["count"]
+def group_count(response: EngineResponse) -> int | None:
+    """The number of names in the response to `group_count_request`; None if there may be more than fit."""
+    number: int = response["aggregations"]["number"]["count"]
     return number if number < MAX_HEADS else None
 
 
-def grouped_items(answer: Answer) -> int:
+def grouped_items(response: EngineResponse) -> int:
     """The number of items that these names have together."""
-    return int(answer["aggregations"]["number"]["sum"])
+    return int(response["aggregations"]["number"]["sum"])
 
 
 def heads_request(query: SearchQuery, low: int = MIN_GROUP, high: int = MAX_GROUP) -> Clause:
@@ -153,9 +153,9 @@ def heads_request(query: SearchQuery, low: int = MIN_GROUP, high: int = MAX_GROU
     return {**_collapsed(clause, *query.sort_values), **_SORT_VALUES_ONLY, "size": MAX_HEADS}
 
 
-def heads_of(answer: Answer) -> list[Head] | None:
-    """The heads in the answer to `heads_request`; None if there may be more than fit."""
-    hits = hits_of(answer)
+def heads_of(response: EngineResponse) -> list[Head] | None:
+    """The heads in the response to `heads_request`; None if there may be more than fit."""
+    hits = hits_of(response)
     if len(hits) >= MAX_HEADS:
         return None
     sorts = (hit["sort"] for hit in hits)
@@ -193,10 +193,10 @@ def group_hits_request(query: SearchQuery, groups: Sequence[int]) -> Clause:
     }
 
 
-def group_hits(answer: Answer, groups: Sequence[int], minor_digits: int) -> list[Gear]:
+def group_hits(response: EngineResponse, groups: Sequence[int], minor_digits: int) -> list[Gear]:
     """The collapsed hits in the order of the groups, without groups that have no items any more."""
-    items = {hit["sort"][-1]: hit["item"] for hit in hits_of(answer)}
-    offers = {bucket["key"]: _offers(bucket, minor_digits) for bucket in answer["aggregations"]["offers"]["buckets"]}
+    items = {hit["sort"][-1]: hit["item"] for hit in hits_of(response)}
+    offers = {bucket["key"]: _offers(bucket, minor_digits) for bucket in response["aggregations"]["offers"]["buckets"]}
     return [_with_offers(items[group], offers[group]) for group in groups if group in items and group in offers]
 
 
@@ -219,7 +219,7 @@ def _collapsed(query: Clause, *sort_values: Clause) -> Clause:
         "collapse": {"field": _GROUP},
         # price, id and platform leave no ties: what comes behind them is only sent along
         "sort": [*_CHEAPEST_FIRST, *sort_values, {_GROUP: "asc"}],
-        "track_total_hits": True,  # costs nothing here, and tells an empty answer from a partial one
+        "track_total_hits": True,  # costs nothing here, and tells an empty response from a partial one
     }
 
 

@@ -15,8 +15,8 @@ from time import monotonic
 import structlog
 
 from api.background import BackgroundTasks
-from api.engine.answers import Answer, total_of
 from api.engine.clauses import Clause
+from api.engine.responses import EngineResponse, total_of
 from api.search.context import Page, SearchContext, page_of
 from api.search.query.request import NO_VALUE
 from mappings.money import MAX_MINOR, NO_PRICE
@@ -34,7 +34,7 @@ _BUCKETS = MAX_MINOR.bit_length()
 _SELECTIVE_FILTERS = frozenset({"ids", "seed", "pattern"})
 _SELECTIVE_WORDS = 3
 
-AskEngine = Callable[[Sequence[Platform], Sequence[Clause]], Awaitable[list[Answer]]]
+AskEngine = Callable[[Sequence[Platform], Sequence[Clause]], Awaitable[list[EngineResponse]]]
 
 log = structlog.get_logger("gear.api")
 
@@ -103,7 +103,7 @@ class PriceHistograms:
             for bucket in range(_BUCKETS)
         ]
         try:
-            histogram = PriceHistogram(tuple(total_of(answer) for answer in await self._ask(platforms, requests)))
+            histogram = PriceHistogram(tuple(total_of(response) for response in await self._ask(platforms, requests)))
         except Exception:
             # a search does without a bound, and reports what is wrong with the engine
             log.warning("prices were not counted: price_desc is searched without a bound", exc_info=True)
@@ -127,11 +127,11 @@ async def price_desc_page(context: SearchContext, histograms: PriceHistograms) -
     histogram = await _histogram(context, histograms)
     if query.total is not None and not histogram.is_worth_pruning(query.total - query.start):
         return None
-    counts: list[Answer] = []
+    counts: list[EngineResponse] = []
     for bound in histogram.lower_bounds(query.body.page * query.body.limit, after):
-        answer, *counted = await ask([_with_prices(page, bound, NO_PRICE - 1), *([] if counts else count)])
+        response, *counted = await ask([_with_prices(page, bound, NO_PRICE - 1), *([] if counts else count)])
         counts = counts or counted
-        bounded = page_of(query, [answer, *counts])
+        bounded = page_of(query, [response, *counts])
         hits, total = len(bounded.hits), bounded.total
         # a full page holds whatever else there is, an empty one if none match
         if query.is_page(hits, total) and (hits == query.body.limit or total == 0):

@@ -9,8 +9,8 @@ anything the strict parse is used.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from api.engine.answers import total_of
 from api.engine.clauses import Clause
+from api.engine.responses import total_of
 from api.search.context import SearchContext
 from api.search.parsing.left_out import names_alone, partials
 from api.search.parsing.parse import ParsedQuery
@@ -90,8 +90,8 @@ async def _matching(context: SearchContext, candidates: Sequence[ParsedQuery]) -
     if not candidates:
         return []
     forced = [*context.query.hidden_clauses, *context.query.forced_clauses.values()]
-    answers = await context.source.search_all([_probe(parsed, forced) for parsed in candidates])
-    return [total_of(answer) > 0 for answer in answers]
+    responses = await context.source.search_all([_probe(parsed, forced) for parsed in candidates])
+    return [total_of(response) > 0 for response in responses]
 
 
 def _probe(parsed: ParsedQuery, forced: Sequence[Clause]) -> Clause:

@@ -7,13 +7,13 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response, Security
 from fastapi.routing import APIRoute
 
 from api.auth import SearchToken, search_token
-from api.engine.answers import total_of
 from api.engine.client import Engine
+from api.engine.responses import total_of
 from api.errors import ApiError
 from api.http.dependencies import only_query, service_of
 from api.http.fields import parse_item_id
-from api.http.json_body import content_of, json_answer, request_body
-from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
+from api.http.json_body import content_of, json_response, request_body
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.known_platforms import known_platform, platform_or_only
 from api.rate_limits.limits import RateLimits
 from api.search.context import forced_clauses
@@ -25,10 +25,10 @@ from api.search.schemas.search import (
     DEFAULT_SUGGESTIONS,
     MAX_SUGGEST_CHARACTERS,
     MAX_SUGGESTIONS,
-    ItemAnswer,
-    SearchAnswer,
+    ItemResponse,
     SearchBody,
-    SuggestAnswer,
+    SearchResponse,
+    SuggestResponse,
 )
 from api.search.service import cached_search
 from api.search.services import SearchDependency, SearchServices
@@ -51,7 +51,7 @@ router = APIRouter(tags=["search"])
 _no_query = only_query()
 
 
-def json_response(content: bytes) -> Response:
+def encoded_response(content: bytes) -> Response:
     """A response of bytes that are already JSON."""
     return Response(content, media_type="application/json")
 
@@ -59,8 +59,8 @@ def json_response(content: bytes) -> Response:
 @search_router.post(
     "/v1/gear/search",
     summary="Search gear by text and filters",
-    responses=answers(
-        SearchAnswer,
+    responses=responses(
+        SearchResponse,
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "unknown_platform",
@@ -77,7 +77,7 @@ async def search(request: Request) -> Response:
     await _no_query(request)
     content = await content_of(request)
     with service_of(request, RateLimits).search_slot(request.scope, token) as charge:
-        return json_response(await cached_search(service_of(request, SearchServices), token, content, charge))
+        return encoded_response(await cached_search(service_of(request, SearchServices), token, content, charge))
 
 
 @router.get("/v1/gear/search", include_in_schema=False)
@@ -89,7 +89,7 @@ async def search_by_get() -> Response:
 @router.get(
     "/v1/gear/suggest",
     summary="Suggestions while typing",
-    responses=answers(SuggestAnswer, *TOKEN_ERRORS, "unknown_platform", "search_unavailable"),
+    responses=responses(SuggestResponse, *TOKEN_ERRORS, "unknown_platform", "search_unavailable"),
 )
 async def get_suggestions(
     token: SearchToken,
@@ -119,13 +119,13 @@ async def get_suggestions(
 
         request_key = ("suggest", token.filters, key)
         cached = services.response_cache.get_or_compute(request_key, lambda: Computation(compute, platforms))
-        return json_response(await cached)
+        return encoded_response(await cached)
 
 
 @router.get(
     "/v1/gear/{id}",
     summary="One item",
-    responses=answers(ItemAnswer, *TOKEN_ERRORS, "item_not_found", "unknown_platform", "search_unavailable"),
+    responses=responses(ItemResponse, *TOKEN_ERRORS, "item_not_found", "unknown_platform", "search_unavailable"),
 )
 async def get_item(
     gear_id: Annotated[str, Path(alias="id", description="the item's id in decimal")],
@@ -141,7 +141,7 @@ async def get_item(
     if stored is None or number is None or not await _is_visible(services.engine, token, searched, number):
         raise ApiError("item_not_found", f"platform {searched.id} has no item {gear_id[:40]!r}")
     available = stored.price is not None and not await services.availability.bound_among([(number, searched.id)])
-    return json_answer({"gear": stored.item, "available": available})
+    return json_response({"gear": stored.item, "available": available})
 
 
 async def _is_visible(engine: Engine, token: Token, platform: Platform, number: int) -> bool:

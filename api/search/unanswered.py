@@ -31,7 +31,7 @@ _PERSONAL: Final = re.compile(r"\S@\S|://|\bwww\.|(?:\d[\s./()-]*){7}")
 
 @dataclass
 class TextOutcome:
-    """How the text of one search was read; `count` is called for each answer that is given, cached ones too."""
+    """How the text of one search was read; `count` is called for each response that is given, cached ones too."""
 
     searches: "UnansweredSearches"
     platforms: Sequence[int]

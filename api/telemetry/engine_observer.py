@@ -12,7 +12,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from api.http.request_id import current_request_id
 from api.telemetry.metrics import EngineMetrics
 
-NOT_FOUND: Final = 404  # an answer like others
+NOT_FOUND: Final = 404  # a response like others
 _tracer = trace.get_tracer("gear.engine")
 
 

@@ -17,7 +17,7 @@ from api.background import BackgroundTasks, SingleFlight
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.dependencies import only_query, service
-from api.http.openapi import TOKEN_ERRORS, text_answers
+from api.http.openapi import TOKEN_ERRORS, text_responses
 from api.readiness import Readiness
 from api.telemetry.backlogs import BacklogReader, backlog_metrics
 from api.telemetry.metrics import Metrics
@@ -86,7 +86,7 @@ def _build_info() -> Metric:
     "/metrics",
     summary="Metrics for Prometheus",
     response_class=Response,
-    responses=text_answers(EXAMPLE, *TOKEN_ERRORS),
+    responses=text_responses(EXAMPLE, *TOKEN_ERRORS),
 )
 async def get_metrics(
     request: Request,

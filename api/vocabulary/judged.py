@@ -48,7 +48,7 @@ class JudgedQuery(Strict):
         return bool(words_of(self.words) or self._values)
 
     def is_right(self, item: Item) -> bool:
-        """Whether an item is a right answer; words and values are compared without case and accents."""
+        """Whether an item is a right response; words and values are compared without case and accents."""
         if item["id"] in self.ids or item["name"] in self.names:
             return True
         has_words = set(words_of(fold(item["name"]))).issuperset(words_of(fold(self.words)))
@@ -58,7 +58,7 @@ class JudgedQuery(Strict):
 
 
 @dataclass(frozen=True)
-class Answer:
+class JudgedPage:
     """A first page, judged: `place` is that of the first right item, 0 where there is none."""
 
     ids: tuple[Any, ...]
@@ -71,12 +71,12 @@ class Answer:
         return {"first": self.first, "place": self.place or None, "right": self.is_right}
 
 
-def judged(judgment: JudgedQuery, page: Sequence[Item]) -> Answer:
+def judged(judgment: JudgedQuery, page: Sequence[Item]) -> JudgedPage:
     """A first page against what is right."""
     right = [judgment.is_right(item) for item in page]
     place = right.index(True) + 1 if any(right) else 0
     is_right = not page if judgment.nothing else place == 1 and (all(right) or not judgment.every)
-    return Answer(tuple(item["id"] for item in page), page[0]["name"] if page else None, place, is_right)
+    return JudgedPage(tuple(item["id"] for item in page), page[0]["name"] if page else None, place, is_right)
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ class Change:
     """What a judged query finds before and after a change of the vocabulary."""
 
     judgment: JudgedQuery
-    before: Answer
-    after: Answer
+    before: JudgedPage
+    after: JudgedPage
 
     @property
     def is_visible(self) -> bool:
@@ -99,13 +99,13 @@ class Change:
         return "same" if before == after else "worse" if after > before else "better"
 
     def as_json(self) -> dict[str, Any]:
-        """The query, the verdict and both answers."""
-        answers = {"before": self.before.as_json(), "after": self.after.as_json()}
-        return {"query": self.judgment.query, "verdict": self.verdict, **answers}
+        """The query, the verdict and both responses."""
+        responses = {"before": self.before.as_json(), "after": self.after.as_json()}
+        return {"query": self.judgment.query, "verdict": self.verdict, **responses}
 
 
-def _rank(answer: Answer) -> tuple[bool, int]:
-    return not answer.is_right, answer.place or PAGE + 1
+def _rank(response: JudgedPage) -> tuple[bool, int]:
+    return not response.is_right, response.place or PAGE + 1
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from api.auth import CatalogueToken
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.dependencies import only_query, service
-from api.http.json_body import body_of, json_answer, request_body
-from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
+from api.http.json_body import body_of, json_response, request_body
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.known_platforms import known_platform, platform_or_only
 from api.search.unanswered import first_day, unanswered_entry
 from api.vocabulary import entries, schemas
@@ -39,7 +39,7 @@ VocabularyDependency = Annotated[VocabularyServices, Depends(service(VocabularyS
 @router.get(
     "/v1/vocabulary",
     summary="What operators have added to the vocabulary",
-    responses=answers(schemas.VocabularyAnswer, *TOKEN_ERRORS, "unknown_platform"),
+    responses=responses(schemas.VocabularyResponse, *TOKEN_ERRORS, "unknown_platform"),
 )
 async def list_vocabulary(
     token: CatalogueToken,
@@ -50,14 +50,14 @@ async def list_vocabulary(
     """The terms, pins and hides that apply, those added first before."""
     platform_filter = None if platform is None else known_platform(services.platforms, platform)
     rows = await entries.read(services.store, platform_filter)
-    return json_answer({"entries": [entries.described(row) for row in rows]})
+    return json_response({"entries": [entries.described(row) for row in rows]})
 
 
 @router.post(
     "/v1/vocabulary",
     summary="Add to the vocabulary",
     status_code=201,
-    responses=answers(schemas.VocabularyEntryAnswer, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", status=201),
+    responses=responses(schemas.VocabularyEntryResponse, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", status=201),
     openapi_extra=request_body(VocabularyBody),
 )
 async def add_vocabulary(
@@ -73,13 +73,13 @@ async def add_vocabulary(
     """
     platform = platform_or_only(services.platforms, body.platform)
     row = await entries.add(services.store, platform, body, token.actor)
-    return json_answer({"entry": entries.described(row)}, 201, {"Location": f"/v1/vocabulary/{row.id}"})
+    return json_response({"entry": entries.described(row)}, 201, {"Location": f"/v1/vocabulary/{row.id}"})
 
 
 @router.delete(
     "/v1/vocabulary/{id}",
     summary="Remove from the vocabulary",
-    responses=answers(schemas.RemovedAnswer, *TOKEN_ERRORS, "not_found"),
+    responses=responses(schemas.RemovedResponse, *TOKEN_ERRORS, "not_found"),
 )
 async def remove_vocabulary(
     entry_id: Annotated[str, Path(alias="id", description="the entry's id")],
@@ -90,14 +90,14 @@ async def remove_vocabulary(
     """Removes an entry; every worker forgets it within 5 seconds."""
     if not entry_id.isprintable() or not await entries.remove(services.store, entry_id, token.actor):
         raise ApiError("not_found", f"no entry that applies has the id {entry_id[:40]!r}")
-    return json_answer({"removed": entry_id})
+    return json_response({"removed": entry_id})
 
 
 @router.post(
     "/v1/vocabulary/test",
     summary="Try an entry of the vocabulary",
-    responses=answers(
-        schemas.VocabularyTestAnswer,
+    responses=responses(
+        schemas.VocabularyTestResponse,
         *TOKEN_ERRORS,
         *BODY_ERRORS,
         "unknown_platform",
@@ -115,13 +115,13 @@ async def try_vocabulary(
     platform = platform_or_only(services.platforms, body.platform)
     rows = list(await entries.read(services.store, platform))
     entry = entries.stored(body)
-    return json_answer(await compare(services.engine, services.platforms, platform, body.query, rows, entry))
+    return json_response(await compare(services.engine, services.platforms, platform, body.query, rows, entry))
 
 
 @router.get(
     "/v1/searches/unanswered",
     summary="What was searched for in vain",
-    responses=answers(schemas.UnansweredAnswer, *TOKEN_ERRORS, "unknown_platform"),
+    responses=responses(schemas.UnansweredResponse, *TOKEN_ERRORS, "unknown_platform"),
 )
 async def list_unanswered_searches(
     token: CatalogueToken,
@@ -137,4 +137,4 @@ async def list_unanswered_searches(
     platform_id = None if platform is None else known_platform(services.platforms, platform).id
     async with services.store.reading() as connection:
         rows = await unanswered_searches.read(connection, first_day(days), platform_id, limit)
-    return json_answer({"searches": [unanswered_entry(each) for each in rows]})
+    return json_response({"searches": [unanswered_entry(each) for each in rows]})

@@ -129,9 +129,11 @@ class VocabularyEntry(StrictCamelCase):
     removed_at: str | None = Field(description="RFC 3339; null while it applies")
 
 
-VocabularyEntryAnswer = success("VocabularyEntryAnswer", "One entry.", entry=VocabularyEntry)
-VocabularyAnswer = success("VocabularyAnswer", "The entries, those added first before.", entries=list[VocabularyEntry])
-RemovedAnswer = success("RemovedAnswer", "The id of the entry that was removed.", removed=str)
+VocabularyEntryResponse = success("VocabularyEntryResponse", "One entry.", entry=VocabularyEntry)
+VocabularyResponse = success(
+    "VocabularyResponse", "The entries, those added first before.", entries=list[VocabularyEntry]
+)
+RemovedResponse = success("RemovedResponse", "The id of the entry that was removed.", removed=str)
 
 
 class Trial(StrictCamelCase):
@@ -141,8 +143,8 @@ class Trial(StrictCamelCase):
     names: list[str]
 
 
-VocabularyTestAnswer = success(
-    "VocabularyTestAnswer", "What the text finds as it is, and with the entry.", before=Trial, after=Trial
+VocabularyTestResponse = success(
+    "VocabularyTestResponse", "What the text finds as it is, and with the entry.", before=Trial, after=Trial
 )
 
 
@@ -157,4 +159,6 @@ class UnansweredEntry(StrictCamelCase):
     last_day: str = Field(description="a date, UTC")
 
 
-UnansweredAnswer = success("UnansweredAnswer", "The texts, the most frequent first.", searches=list[UnansweredEntry])
+UnansweredResponse = success(
+    "UnansweredResponse", "The texts, the most frequent first.", searches=list[UnansweredEntry]
+)

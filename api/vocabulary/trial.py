@@ -12,7 +12,7 @@ from api.search.context import Page, page_of, search_context
 from api.search.relaxation import relax
 from api.search.schemas.search import SearchBody
 from api.vocabulary.entries import copy_with
-from api.vocabulary.judged import PAGE, Answer, Change, Item, JudgedQuery, Report, judged
+from api.vocabulary.judged import PAGE, Change, Item, JudgedPage, JudgedQuery, Report, judged
 from mappings.platforms import Platform, Platforms
 from store.vocabulary_terms import AddedTerm
 
@@ -41,12 +41,12 @@ async def compare_judged(
     """What one more entry does to judged queries, one after the other; raises ApiError as a search."""
     both = await _without_and_with(platforms, platform, rows, entry)
 
-    async def answer(judgment: JudgedQuery, searched: Platforms) -> Answer:
+    async def response(judgment: JudgedQuery, searched: Platforms) -> JudgedPage:
         page = await _first_page(engine, searched, platform.id, judgment.query, PAGE)
         return judged(judgment, _items(page))
 
     changes = [
-        Change(each, *await asyncio.gather(*(answer(each, searched) for searched in both))) for each in judgments
+        Change(each, *await asyncio.gather(*(response(each, searched) for searched in both))) for each in judgments
     ]
     return Report(len(judgments), tuple(change for change in changes if change.is_visible))
 

@@ -1,6 +1,6 @@
 """Resolves the hosts of callbacks and refuses addresses that are not global.
 
-An attempt looks a name up once, checks the addresses and connects to one of them, so a later answer (DNS rebinding)
+An attempt looks a name up once, checks the addresses and connects to one of them, so a later response (DNS rebinding)
 changes nothing.
 """
 

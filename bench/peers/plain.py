@@ -120,11 +120,11 @@ def _facet_counts(facets: list[str], selections: dict[str, Json]) -> Json:
     return {"aggs": counts, "post_filter": {"bool": {"filter": list(selections.values())}}}
 
 
-def counts_of(answer: Json) -> Json:
+def counts_of(response: Json) -> Json:
     """Items by value or range by facet, as the engine answers a request that counts."""
     return {
         facet: {str(bucket["key"]): bucket["doc_count"] for bucket in counted["values"]["buckets"]}
-        for facet, counted in answer.get("aggregations", {}).items()
+        for facet, counted in response.get("aggregations", {}).items()
     }
 
 
@@ -186,7 +186,7 @@ class Item(BaseModel):
     name: str
     price: float | None
     image: str | None
-    inspectLink: str | None  # noqa: N815  # the answer's own spelling, as plain services do it
+    inspectLink: str | None  # noqa: N815  # the response's own spelling, as plain services do it
     description: str | None
     details: Details
     paint: Paint

@@ -79,7 +79,7 @@ def as_json(peer: str, verdicts: Sequence[Verdict]) -> dict[str, Any]:
 def table(verdicts: Mapping[str, Sequence[Verdict]]) -> Table:
     """A row for each group and peer."""
     rows = Table("group", "texts", "peer", "success@1", "success@5", "MRR", "filter broken", "violated")
-    scores = {peer: by_group(answers) for peer, answers in verdicts.items()}
+    scores = {peer: by_group(responses) for peer, responses in verdicts.items()}
     for group in dict.fromkeys(group for groups in scores.values() for group in groups):
         for peer, groups in scores.items():
             each = groups[group]

@@ -240,11 +240,11 @@ class _Reader:
 
     def _read(self) -> None:
         while not self._closed:
-            answer = self._ask({"since": self._next, "limit": 1000, "wait": 2})
+            response = self._ask({"since": self._next, "limit": 1000, "wait": 2})
             now = time.monotonic()
-            self._next = answer["next"]
+            self._next = response["next"]
             with self._came:
-                for change in answer["changes"]:
+                for change in response["changes"]:
                     if "gear" in change:
                         self._arrivals[change["id"], change["gear"]["price"]] = now
                 self._came.notify_all()

@@ -54,16 +54,16 @@ def _recorded(connection: Connection, since: str, count: int) -> None:
         if time.monotonic() > deadline:
             message = f"{read:,} of {count:,} changes are recorded"
             raise RuntimeError(message)
-        answer = _ask(connection, {"since": since, "limit": PAGES[0], "wait": 2})
-        since, read = answer["next"], read + len(answer["changes"])
+        response = _ask(connection, {"since": since, "limit": PAGES[0], "wait": 2})
+        since, read = response["next"], read + len(response["changes"])
 
 
 def _read_all(connection: Connection, since: str, limit: int, count: int) -> float:
     """Changes a second, the bytes of each page read and its bookmark found."""
     read, started = 0, time.perf_counter()
     while read < count:
-        answer = _ask(connection, {"since": since, "limit": limit})
-        since, read = answer["next"], read + len(answer["changes"])
+        response = _ask(connection, {"since": since, "limit": limit})
+        since, read = response["next"], read + len(response["changes"])
     return read / (time.perf_counter() - started)
 
 

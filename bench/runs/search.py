@@ -105,7 +105,7 @@ def _traffic_beside(workload: Workload, peer: Peer, rate: float) -> AbstractCont
 
 
 def clear_request_cache(opensearch_url: str) -> None:
-    """Clears the engine's request cache, so that distinct bodies do not meet the answers of another run."""
+    """Clears the engine's request cache, so that distinct bodies do not meet the responses of another run."""
     request_json("POST", f"{opensearch_url}/_cache/clear?request=true")
 
 

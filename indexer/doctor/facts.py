@@ -81,8 +81,8 @@ def engine_facts(client: "OpenSearch") -> EngineFacts:
 
 def _cluster_settings(client: "OpenSearch") -> dict[str, Any]:
     """Every setting as it is in force: transient before persistent before default."""
-    answer = client.cluster.get_settings(params={"include_defaults": "true", "flat_settings": "true"})
-    return {**answer.get("defaults", {}), **answer.get("persistent", {}), **answer.get("transient", {})}
+    response = client.cluster.get_settings(params={"include_defaults": "true", "flat_settings": "true"})
+    return {**response.get("defaults", {}), **response.get("persistent", {}), **response.get("transient", {})}
 
 
 def _listed(value: Any) -> str:

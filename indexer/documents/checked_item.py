@@ -39,7 +39,7 @@ def json_names(shape: type[BaseModel]) -> tuple[str, ...]:
 
 
 class _Shape(Struct, forbid_unknown_fields=True, rename="camel", gc=False):
-    """Keys are named and ordered as in answers; items hold no cycles, so the garbage collector may skip them."""
+    """Keys are named and ordered as in responses; items hold no cycles, so the garbage collector may skip them."""
 
 
 class CheckedDetails(_Shape, kw_only=True):
@@ -94,7 +94,7 @@ class _WrittenItem(_Shape, kw_only=True):
 class CheckedItem(Struct, frozen=True, gc=False):
     """A valid item: the JSON that answers show, and the values that the index has fields for."""
 
-    answer: bytes
+    response: bytes
     id: int
     name: str
     price: float | None

@@ -56,7 +56,7 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
     features = name_features(item.name, details.weapon, details.exterior)
     # what listings of one product have in common comes together, which the engine's compression makes use of
     document: dict[str, Any] = {
-        "item": item.answer,
+        "item": item.response,
         "image": item.image,
         "minorDigits": platform.minor_digits,
         "platform": platform.id,

@@ -1,6 +1,6 @@
 """Bulk requests: the one sender, which retries until each change has a result, and a load's concurrent writer.
 
-Every change has a fixed id and version, so a request whose answer was lost is simply sent again, and an item that was
+Every change has a fixed id and version, so a request whose response was lost is simply sent again, and an item that was
 changed live meanwhile stays as it is. Memory is bounded: the requests in flight hold 16 MiB together.
 """
 
@@ -23,7 +23,7 @@ from mappings.engine_errors import cause, disk_full_message, is_disk_full
 
 CHUNK_ITEMS = 10_000
 CONCURRENCY = 2
-# Each item's status, and the reason where there is one; `errors` so that an answer without items is seen as such.
+# Each item's status, and the reason where there is one; `errors` so that a response without items is seen as such.
 FILTER_PATH = "errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
 
 Change = TypeVar("Change")
@@ -69,7 +69,7 @@ def outcome_of(result: dict[str, Any]) -> Outcome:
 
 
 def reason_of(result: dict[str, Any]) -> str:
-    """The engine's reason for one item of a bulk answer."""
+    """The engine's reason for one item of a bulk response."""
     error = result.get("error", {})
     inner = (error.get("caused_by") or {}).get("reason")
     return f"{error.get('type')}: {error.get('reason')}" + (f" ({inner})" if inner else "")
@@ -197,14 +197,14 @@ def _retry_reason(result: dict[str, Any]) -> str:
 
 def _post(client: OpenSearch, index: str, data: bytes, count: int, params: dict[str, str]) -> list[dict[str, Any]]:
     """Sends one bulk request of `count` actions; each one's result, or CommandError where some are missing."""
-    answer = client.transport.perform_request(
+    response = client.transport.perform_request(
         "POST",
         f"/{index}/_bulk",
         params=params,
         body=data,
         headers={"content-type": "application/x-ndjson"},
     )
-    results = answer.get("items") if isinstance(answer, dict) else None
+    results = response.get("items") if isinstance(response, dict) else None
     if not isinstance(results, list) or len(results) != count:
         shown = len(results) if isinstance(results, list) else "no list of"
         raise CommandError(f"the engine answered {count} items with {shown} results")
@@ -277,7 +277,7 @@ class BulkWriter:
             self._submit()
 
     def finish(self) -> None:
-        """Sends the rest and waits for every answer; raises what a thread raised."""
+        """Sends the rest and waits for every response; raises what a thread raised."""
         self._submit()
         done, _ = wait(self._running, return_when=FIRST_EXCEPTION)
         for future in done:

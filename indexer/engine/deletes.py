@@ -86,12 +86,12 @@ class Deletes:
 
         def read() -> list[dict[str, int]]:
             try:
-                answer = self._client.mget(index=self.alias, body=body, params={"_source_includes": "id,version"})
+                response = self._client.mget(index=self.alias, body=body, params={"_source_includes": "id,version"})
             except NotFoundError:
                 return []
-            for document in answer["docs"]:
+            for document in response["docs"]:
                 check_read(document)
-            return [document["_source"] for document in answer["docs"] if document.get("found")]
+            return [document["_source"] for document in response["docs"] if document.get("found")]
 
         records = self._retry.call(read)
         return {record["id"]: record["version"] for record in records if record["version"] > versions[record["id"]]}

@@ -34,7 +34,7 @@ from mappings.engine_errors import cause
 from mappings.names import generation_of, generation_pattern, parse_generation, products_of
 
 MAX_MERGED_PRODUCTS = 500_000  # which takes seconds
-ANSWER_SECONDS = 30.0  # for the answer of a wait that the engine ends
+RESPONSE_SECONDS = 30.0  # for the response of a wait that the engine ends
 
 
 class SwapUnknownError(CommandError):
@@ -121,8 +121,8 @@ class Generations:
 
     def fields(self, index: str) -> frozenset[str]:
         """The fields that its documents may have."""
-        answer = self._retry.call(lambda: self._client.indices.get_mapping(index=index))
-        return frozenset(answer[index]["mappings"]["properties"])
+        response = self._retry.call(lambda: self._client.indices.get_mapping(index=index))
+        return frozenset(response[index]["mappings"]["properties"])
 
     def differences(self, index: str) -> Differences:
         """The fields in which its two indices are not as they are defined; one that is missing has none."""
@@ -166,10 +166,10 @@ class Generations:
         both = ",".join(self._defined(index))
         self._retry.call(lambda: self._client.cluster.health(index=both, params={"wait_for_status": "yellow"}))
         # A cluster that cannot hold all copies is not waited for: such shards are not initializing. The client takes a
-        # parameter `timeout` for its own, so the engine's is in the address; 408 is its answer when the time is over.
-        # The client waits longer than the engine: else a wait that is as long as the client's never gets an answer.
+        # parameter `timeout` for its own, so the engine's is in the address; 408 is its response when the time is over.
+        # The client waits longer than the engine: else a wait that is as long as the client's never gets a response.
         waiting = f"/_cluster/health/{both}?wait_for_no_initializing_shards=true&timeout={wait_seconds:.0f}s"
-        params = {"ignore": 408, "request_timeout": wait_seconds + ANSWER_SECONDS}
+        params = {"ignore": 408, "request_timeout": wait_seconds + RESPONSE_SECONDS}
         health = self._retry.call(lambda: self._client.transport.perform_request("GET", waiting, dict(params)))
         self._check_setup(index)
         self._merge_products(index)
@@ -226,7 +226,7 @@ class Generations:
         """Points both aliases to this generation alone, in one call; returns which served before.
 
         `fence` raises where this process may not do that any more; it is asked right before. May be repeated: a call
-        whose answer was lost is looked up before anything is done again. Raises SwapUnknownError where that failed.
+        whose response was lost is looked up before anything is done again. Raises SwapUnknownError where that failed.
         """
         before: list[str] = []
         sent = False

@@ -1,6 +1,6 @@
 """Scans: everything that a query matches in an index, page by page, as of one point in time.
 
-The one scan of this package. A partial answer is an error, which is retried; the point in time is always closed.
+The one scan of this package. A partial response is an error, which is retried; the point in time is always closed.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -75,8 +75,8 @@ class PointInTime:
 
     def count(self, query: Json) -> int:
         """How many documents the query matches."""
-        answer = self.search({"query": query, "size": 0, "track_total_hits": True})
-        return int(answer["hits"]["total"]["value"])
+        response = self.search({"query": query, "size": 0, "track_total_hits": True})
+        return int(response["hits"]["total"]["value"])
 
     def pages(
         self, query: Json, *, source: list[str] | bool = False, sort: str = "id", page_items: int = PAGE_ITEMS
@@ -104,13 +104,13 @@ class PointInTime:
             yield from (int(hit["_id"]) for hit in page)
 
 
-def complete(index: str, answer: Json) -> Json:
-    """An answer of all shards; raises a TransportError that is retried where some are missing."""
-    shards = answer["_shards"]
-    if shards["failed"] or shards["successful"] != shards["total"] or answer.get("timed_out"):
+def complete(index: str, response: Json) -> Json:
+    """A response of all shards; raises a TransportError that is retried where some are missing."""
+    shards = response["_shards"]
+    if shards["failed"] or shards["successful"] != shards["total"] or response.get("timed_out"):
         message = f"not every part of {index} answered: {shards}"
         raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_answer", {"error": {"reason": message}})
-    return answer
+    return response
 
 
 def count_documents(client: OpenSearch, index: str, query: Json | None = None, **params: str) -> int:

@@ -325,7 +325,7 @@ class Load:
                 raise CommandError(f"{newer[0]}, begun later, was swapped in meanwhile; this older load is dropped")
             before = generations.swap(index, self._lock.renew)
         except SwapUnknownError:
-            self._keep_unfinished = True  # the swap may yet happen: its answer was lost
+            self._keep_unfinished = True  # the swap may yet happen: its response was lost
             self._report.swapped = None
             raise
         self._report.swapped = True

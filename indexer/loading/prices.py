@@ -63,8 +63,8 @@ def sample_of_index(client: OpenSearch, index: str, items: int, retry: RetryPoli
         "track_total_hits": False,
     }
     params = {"allow_partial_search_results": "false"}
-    answer = retry.call(lambda: client.search(index=index, body=body, params=params))
-    return {int(hit["_id"]): hit["_source"].get("price") for hit in answer["hits"]["hits"]}
+    response = retry.call(lambda: client.search(index=index, body=body, params=params))
+    return {int(hit["_id"]): hit["_source"].get("price") for hit in response["hits"]["hits"]}
 
 
 def compare_prices(client: OpenSearch, index: str, prices: Prices, retry: RetryPolicy) -> PriceChanges:

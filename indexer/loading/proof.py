@@ -110,6 +110,6 @@ def _refreshed(client: OpenSearch, index: str, retry: RetryPolicy) -> PointInTim
 
 def _sums(point: PointInTime, query: dict[str, Any], documents: int = 0) -> Checksum:
     body = {"query": query, "size": 0, "track_total_hits": True, "aggs": _SUMS}
-    answer = point.search(body, documents=documents)
-    parts = [int(answer["aggregations"][part]["value"]) for part in PARTS]
-    return Checksum(int(answer["hits"]["total"]["value"]), parts)
+    response = point.search(body, documents=documents)
+    parts = [int(response["aggregations"][part]["value"]) for part in PARTS]
+    return Checksum(int(response["hits"]["total"]["value"]), parts)

@@ -136,14 +136,14 @@ class Checkpoints:
             if self._sequence is not None:
                 params = {"if_seq_no": self._sequence[0], "if_primary_term": self._sequence[1]}
             try:
-                answer = self._client.index(
+                response = self._client.index(
                     index=self._alias,
                     id=_ID,
                     body={"checkpoint": {**asdict(checkpoint), "index": self._index}},
                     params={**params, "require_alias": "true", "request_timeout": REQUEST_SECONDS},
                 )
             except ConflictError as error:
-                current = self.read()  # of ours, if only the answer was lost
+                current = self.read()  # of ours, if only the response was lost
                 if current == checkpoint:
                     return
                 if current is None or current.owner != checkpoint.owner:
@@ -151,7 +151,7 @@ class Checkpoints:
             except NotFoundError as error:
                 raise CommandError(f"{self._alias} is gone, with what was deleted meanwhile: {LOAD_AGAIN}") from error
             else:
-                self._sequence = (answer["_seq_no"], answer["_primary_term"])
+                self._sequence = (response["_seq_no"], response["_primary_term"])
                 return
 
 

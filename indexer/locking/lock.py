@@ -29,7 +29,7 @@ EXPIRY = 60.0  # seconds; long enough for a stalled machine or network, short en
 HEARTBEATS = 6  # within the expiry: five may be lost
 POLLS = 60  # within the expiry, while somebody else's lock is watched
 REQUEST_SECONDS = 10.0  # for one read or write; several fit into the expiry
-TRIES = 3  # a write of ours whose answer was lost looks like somebody else's until it is read
+TRIES = 3  # a write of ours whose response was lost looks like somebody else's until it is read
 
 
 class LockHeldError(CommandError):
@@ -166,7 +166,7 @@ class Lock:
             with contextlib.suppress(RecordChangedError):
                 if record is None:
                     self._record = self._retry.call(lambda: self._records.create(self._record))
-                elif record.owner.id == self.owner.id:  # the answer to its creation was lost
+                elif record.owner.id == self.owner.id:  # the response to its creation was lost
                     self._record = record
                 elif watch.is_dead(record):
                     self._say(f"the lock of {self._alias} is taken from {record.description()}, which has crashed")

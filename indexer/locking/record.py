@@ -21,7 +21,7 @@ _MAPPINGS = {"dynamic": False, "properties": {}}  # read by id only
 
 
 class RecordChangedError(Exception):
-    """The record is not any more what was read: somebody else wrote it, or a write of ours whose answer was lost."""
+    """The record is not any more what was read: somebody else wrote it, or a write of ours whose response was lost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,10 +106,10 @@ class LockRecords:
         del body["sequence"]  # which the engine gives
         # Through an alias that must exist, so that no heartbeat makes an index.
         with _conflicts():
-            answer = self._client.index(
+            response = self._client.index(
                 index=self._alias, id=self._id, body=body, params=self._params({**params, "require_alias": "true"})
             )
-        return replace(record, sequence=(answer["_seq_no"], answer["_primary_term"]))
+        return replace(record, sequence=(response["_seq_no"], response["_primary_term"]))
 
     def _params(self, others: dict[str, Any] | None = None) -> dict[str, Any]:
         return {**(others or {}), "request_timeout": self._seconds}

@@ -110,7 +110,7 @@ class Rollback:
         to: str | None,
         claims: Claims | None,
         say: Callable[[str], None],
-        answer: dict[str, Any],
+        response: dict[str, Any],
         *,
         command: str = "rollback",
         preview: Preview | None = None,
@@ -122,14 +122,14 @@ class Rollback:
         """
         self._select(self._generations().all(), to)  # what cannot be done is said without waiting for anybody
         with Lock(self.client, self.alias, command, RetryPolicy(RETRY_SECONDS), say) as lock:
-            self._run_locked(to, claims, say, answer, lock, preview)
+            self._run_locked(to, claims, say, response, lock, preview)
 
     def _run_locked(
         self,
         to: str | None,
         claims: Claims | None,
         say: Callable[[str], None],
-        answer: dict[str, Any],
+        response: dict[str, Any],
         lock: Lock,
         preview: Preview | None,
     ) -> None:
@@ -144,15 +144,15 @@ class Rollback:
         if claims is not None:
             claims.check(self.client, generations.alias)
         marks = sync_bound_marks(self.client, target.index, claims, RetryPolicy(RETRY_SECONDS))
-        answer.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=marks.marked)
+        response.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=marks.marked)
         with self.uninterrupted(), reenqueue_after_swap(claims, marks.since, marks.bound):
             try:
                 before = generations.swap(target.index, lock.renew)
             except SwapUnknownError:
-                answer["swapped"] = None
+                response["swapped"] = None
                 raise
-            answer.update(swapped=True, previous=before[0] if before else None)
-        answer["items"] = generations.count(target.index)
+            response.update(swapped=True, previous=before[0] if before else None)
+        response["items"] = generations.count(target.index)
 
     def _generations(self) -> Generations:
         return Generations(self.client, self.alias, self.definition, RetryPolicy(RETRY_SECONDS))

@@ -32,7 +32,7 @@ def status(client: OpenSearch, platform: int, alias: str, definition: Definition
     record = retry.call(LockRecords(client, alias, RETRY_SECONDS).read)
     alive = None if record is None else is_alive(record.owner)
     running = None if record is None or alive is False else record.owner.id
-    answer: dict[str, Any] = {
+    response: dict[str, Any] = {
         "platform": platform,
         "alias": alias,
         "serving": None,
@@ -44,11 +44,11 @@ def status(client: OpenSearch, platform: int, alias: str, definition: Definition
         "generations": [_generation(client, generations, state, definition, running) for state in reversed(states)],
     }
     for state in serving:
-        answer["serving"] = state.index
-        answer["items"] = generations.count(state.index)
-        answer["definition"] = _compared(state, definition)
-        answer["settings"] = {key: state.settings.get(key) for key in _SHOWN_SETTINGS}
-    return answer
+        response["serving"] = state.index
+        response["items"] = generations.count(state.index)
+        response["definition"] = _compared(state, definition)
+        response["settings"] = {key: state.settings.get(key) for key in _SHOWN_SETTINGS}
+    return response
 
 
 def _compared(state: IndexState, definition: Definition) -> str:

@@ -78,8 +78,8 @@ class Claims:
         query = {"bool": {"filter": [IS_BOUND, {"terms": {"id": items}}]}}
         body = {"query": query, "size": len(items), "_source": False, "track_total_hits": False}
         params = {"allow_partial_search_results": "false"}
-        answer = self._retry.call(lambda: complete(alias, client.search(index=alias, body=body, params=dict(params))))
-        marked = [int(hit["_id"]) for hit in answer["hits"]["hits"]]
+        response = self._retry.call(lambda: complete(alias, client.search(index=alias, body=body, params=dict(params))))
+        marked = [int(hit["_id"]) for hit in response["hits"]["hits"]]
         return set(self._without_order(marked)) if marked else set()
 
     def _without_order(self, items: list[int]) -> list[int]:

@@ -58,9 +58,9 @@ def _named_keys(listings: PointInTime, platform: int) -> Iterator[list[str]]:
         composite: dict[str, Any] = {"size": PAGE_KEYS, "sources": [{field: {"terms": {"field": field}}}]}
         while True:
             body = {"size": 0, "aggs": {"keys": {"composite": composite}}}
-            answer = listings.search(body, documents=count)["aggregations"]["keys"]
-            values = [bucket["key"][field] for bucket in answer["buckets"]]
+            response = listings.search(body, documents=count)["aggregations"]["keys"]
+            values = [bucket["key"][field] for bucket in response["buckets"]]
             yield [sticker_key(platform, name) for name in values] if field == "stickers" else values
-            if "after_key" not in answer:
+            if "after_key" not in response:
                 break
-            composite["after"] = answer["after_key"]
+            composite["after"] = response["after_key"]

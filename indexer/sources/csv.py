@@ -18,7 +18,7 @@ from indexer.sources.records import MAX_ITEM_BYTES, Record, SourceError, nest, n
 from mappings.items.item import Details, GearItem, Paint
 
 MAX_ROW_LINES = 100  # a quote too many may take thousands for one row
-LISTED_AT = "listedAt"  # which sources have beside the fields of an answer
+LISTED_AT = "listedAt"  # which sources have beside the fields of a response
 _INTEGER_COLUMNS = {"id", "paint.seed", "paint.index", "paint.pattern"}
 _NUMBER_COLUMNS = {"price", "paint.float"}
 # More digits than any valid number has; longer ones stay text, which the validation then names.

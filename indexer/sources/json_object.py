@@ -1,6 +1,6 @@
 """Reads items within a JSON object: the elements of an array or the members of an object, at a path like `data.items`.
 
-Several objects may follow each other, as a pager that appends its answers writes them. One item is held at a time.
+Several objects may follow each other, as a pager that appends its responses writes them. One item is held at a time.
 """
 
 from collections.abc import Iterator, Sequence

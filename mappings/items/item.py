@@ -1,6 +1,6 @@
-"""The gear item: the shape in which it is loaded and shown in answers, with the limits of each field. Pure.
+"""The gear item: the shape in which it is loaded and shown in responses, with the limits of each field. Pure.
 
-An answer has every key; a value that does not apply or is unknown is null, `attachments` is then empty.
+A response has every key; a value that does not apply or is unknown is null, `attachments` is then empty.
 """
 
 from typing import Annotated, Any

@@ -49,7 +49,7 @@ class Listing(Struct, gc=False):
 
 
 class _Shape(Struct, rename="camel", gc=False):
-    """Keys in the order of answers."""
+    """Keys in the order of responses."""
 
 
 class _Paint(_Shape):

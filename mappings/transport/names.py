@@ -18,16 +18,16 @@ STALE_SECONDS: Final = 0.25  # for which a lookup is waited for where an earlier
 def look_up(host: str, port: int | None) -> asyncio.Future[list[AddressInfo]]:
     """What the system says of a name, for a stream; its failure is an OSError."""
     loop = asyncio.get_running_loop()
-    answer: asyncio.Future[list[AddressInfo]] = loop.create_future()
-    answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # it may be nobody's by then
+    response: asyncio.Future[list[AddressInfo]] = loop.create_future()
+    response.add_done_callback(lambda done: done.cancelled() or done.exception())  # it may be nobody's by then
 
     def settle(addresses: list[AddressInfo], error: OSError | None) -> None:
-        if answer.done():  # whoever wanted it was cancelled
+        if response.done():  # whoever wanted it was cancelled
             return
         if error is not None:
-            answer.set_exception(error)
+            response.set_exception(error)
         else:
-            answer.set_result(addresses)
+            response.set_result(addresses)
 
     def resolve() -> None:
         addresses: list[AddressInfo] = []
@@ -42,7 +42,7 @@ def look_up(host: str, port: int | None) -> asyncio.Future[list[AddressInfo]]:
             loop.call_soon_threadsafe(settle, addresses, failure)
 
     threading.Thread(target=resolve, name="name-lookup", daemon=True).start()
-    return answer
+    return response
 
 
 class HostName:

@@ -25,7 +25,7 @@ FIRST_TRY_SHARE: Final = 0.4  # of a call's time: then a read is sent to another
 MAX_SILENCES: Final = 3  # in a row, before a node is left out
 PROBE_SECONDS: Final = 1.0  # until a node is tried again, doubled each time it does not answer
 MAX_PROBE_SECONDS: Final = 30.0
-NO_ANSWER: Final = ("N/A", "TIMEOUT", 502, 504)  # the client's own words, and those of a proxy without its node
+NO_RESPONSE: Final = ("N/A", "TIMEOUT", 502, 504)  # the client's own words, and those of a proxy without its node
 
 OnChange = Callable[[str, int], None]
 """Is called with a node's address when it is left out or taken back, and with how many are left out now."""
@@ -83,7 +83,7 @@ class Node(AIOHttpConnection):
             self.log_request_fail(method, self.host + target, target, body, seconds, exception=error)
             raise
         seconds = time.monotonic() - started
-        if response.status not in NO_ANSWER:
+        if response.status not in NO_RESPONSE:
             self.answered_at = time.monotonic()
             self.silences = 0
         self._raise_warnings([response.headers["warning"]] if "warning" in response.headers else ())
@@ -105,13 +105,13 @@ class Node(AIOHttpConnection):
             exchange.answered(response.status, response.waited)
             return response
 
-    async def answers(self) -> bool:
+    async def responds(self) -> bool:
         """Whether it answers now; what it says does not matter."""
         try:
             response = await self._exchange("HEAD", f"{self.url_prefix}/", self._head, None, CONNECT_SECONDS)
         except exceptions.ConnectionError:
             return False
-        return response.status not in NO_ANSWER
+        return response.status not in NO_RESPONSE
 
     async def close(self) -> None:
         """Closes its connections."""
@@ -201,7 +201,7 @@ class NodePool(ConnectionPool):
         pause = min(MAX_PROBE_SECONDS, PROBE_SECONDS * 2**node.ejections)
         while True:
             await asyncio.sleep(pause)
-            if await node.answers():
+            if await node.responds():
                 break
             pause = min(MAX_PROBE_SECONDS, 2 * pause)
         del self._probes[node]
@@ -248,8 +248,8 @@ class FailoverTransport(AsyncTransport):
             silent = not attempts[0].done() and first.node is not None and pool.note_silence(first.node, started)
             if silent and _is_read(method, url):
                 attempts.append(self._start(_Attempt(avoid=first.node), method, url, *args, **options))
-            # the other one goes on: a late answer tells a slow node from one that hangs
-            return await _first_answer(attempts)
+            # the other one goes on: a late response tells a slow node from one that hangs
+            return await _first_response(attempts)
         except asyncio.CancelledError:
             for attempt in attempts:
                 attempt.cancel()
@@ -281,13 +281,13 @@ class FailoverTransport(AsyncTransport):
         return await super().perform_request(*args, **options)
 
 
-async def _first_answer(attempts: Sequence["asyncio.Task[Any]"]) -> Any:
+async def _first_response(attempts: Sequence["asyncio.Task[Any]"]) -> Any:
     """What the first node says that says anything; raises the last error where none does."""
     for ended in asyncio.as_completed(attempts):
         try:
             return await ended
         except exceptions.TransportError as error:
-            if error.status_code not in NO_ANSWER:
+            if error.status_code not in NO_RESPONSE:
                 raise
             last = error
     raise last

@@ -39,8 +39,8 @@ def is_ours(port: int) -> bool:
 
 def health(port: int) -> str | None:
     """`green`, `yellow` or `red`, or None while nothing answers; waits a second for better than red."""
-    answer = get(port, "/_cluster/health?wait_for_status=yellow&timeout=1s")
-    return None if answer is None else str(answer.get("status"))
+    response = get(port, "/_cluster/health?wait_for_status=yellow&timeout=1s")
+    return None if response is None else str(response.get("status"))
 
 
 def cluster_state(port: int) -> ClusterState | None:

@@ -32,8 +32,8 @@ def check_port(port: int) -> None:
         return
     owner = port_owner(port)
     by_owner = f" by {owner}" if owner else ""
-    answer = cluster.get(port, "/", timeout=1) or {}
-    name = answer.get("cluster_name")
+    response = cluster.get(port, "/", timeout=1) or {}
+    name = response.get("cluster_name")
     hint = f" (an OpenSearch answers there, cluster {name!r}: GEAR_OPENSEARCH_URL can point to it)" if name else ""
     msg = f"port {port} of 127.0.0.1 is taken{by_owner}{hint}: choose another with --port or GEAR_NODE_PORT"
     raise NodeError(msg)

@@ -178,7 +178,7 @@ def _map_lost(error: BaseException) -> StoreError | None:
     """asyncpg's own errors have no SQLSTATE: a lost connection, or a misuse by the calling code.
 
     SQLAlchemy wraps them all but while it sets up a connection, where no code calls yet. Its InternalError is what
-    asyncpg says of an answer that it did not expect, as that of a connection which is just being lost.
+    asyncpg says of a response that it did not expect, as that of a connection which is just being lost.
     """
     if type(error).__name__ == "TargetServerAttributeNotMatched":
         return StoreUnavailable(NO_PRIMARY)

@@ -17,7 +17,7 @@ from store.records import Order
 from tests.browser.opening import PICTURE, opened, served
 from tests.support.app import settings_for
 from tests.support.orders.desk import Desk, desk_at, order_with_callback
-from tests.support.services.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, responses
 from tests.support.store.migrated import migrated
 
 
@@ -70,7 +70,7 @@ async def test_an_open_page_follows_the_order_without_being_loaded_again(chromiu
 async def test_an_open_page_goes_on_to_the_shop_at_the_end(
     chromium: Browser, tmp_path: Path, states: tuple[str, ...], end: str, scripts: bool
 ) -> None:
-    with Receiver(answers(200, "Content-Type: text/html", body=b"<h1>The shop</h1>")) as shop:
+    with Receiver(responses(200, "Content-Type: text/html", body=b"<h1>The shop</h1>")) as shop:
         there = f"http://127.0.0.1:{shop.port}"
         async with (
             shown(tmp_path, success_url=f"{there}/thanks?order=1", failure_url=f"{there}/sorry?order=1") as order,

@@ -142,9 +142,9 @@ class Deployment:
 
     def search(self, **body: Any) -> dict[str, Any]:
         """The answer of a search that must succeed."""
-        answer = self.ask("POST", "/v1/gear/search", body)
-        assert answer.status_code == 200, f"{answer.text}\n{self.said('api')}"
-        found: dict[str, Any] = answer.json()
+        response = self.ask("POST", "/v1/gear/search", body)
+        assert response.status_code == 200, f"{response.text}\n{self.said('api')}"
+        found: dict[str, Any] = response.json()
         return found
 
     def wait_until_ready(self, path: str = "/health/ready") -> None:
@@ -153,13 +153,13 @@ class Deployment:
         last = "nothing"
         while monotonic() < deadline:
             try:
-                answer = httpx.get(f"{self.url}{path}", timeout=10, verify=self.trusted())
+                response = httpx.get(f"{self.url}{path}", timeout=10, verify=self.trusted())
             except httpx.TransportError as error:
                 last = repr(error)
             else:
-                if answer.status_code == 200:
+                if response.status_code == 200:
                     return
-                last = answer.text
+                last = response.text
             sleep(0.3)
         pytest.fail(f"the API did not get ready within {START_LIMIT} s; its last answer: {last}")
 

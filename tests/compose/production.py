@@ -102,10 +102,10 @@ class Production(Deployment):
         """What the engine says of its copies, asked as the user that loads; empty while it does not answer."""
         password = (self.folder / "opensearch_loader_password").read_text(encoding="utf-8").strip()
         asking = ["curl", "-sS", "--cacert", "config/certificates/ca.pem", "--user", f"gear-loader:{password}"]
-        answer = self.compose(
+        response = self.compose(
             "exec", "--no-TTY", "opensearch-3", *asking, "https://localhost:9200/_cluster/health", check=False
         )
-        return str(json.loads(answer).get("status", "")) if answer.startswith("{") else ""
+        return str(json.loads(response).get("status", "")) if response.startswith("{") else ""
 
 
 def health(container: str) -> str:

@@ -94,8 +94,8 @@ def test_a_lost_index_stays_empty_without_the_profile_of_the_sample(deployment: 
     production = replace(deployment, sample=False)
     production.compose("up", "--detach")
     production.wait_until_ready("/health/live")
-    answer = httpx.get(f"{production.url}/health/ready", timeout=30)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "search_unavailable")
+    response = httpx.get(f"{production.url}/health/ready", timeout=30)
+    assert (response.status_code, response.json()["error"]["code"]) == (503, "search_unavailable")
     assert "load the catalogue" in production.compose("logs", "--no-color", "api")
     state = json.loads(production.compose("run", "--rm", "--no-TTY", "indexer", "gear-indexer", "status", "--json"))
     assert [platform["serving"] for platform in state["platforms"]] == [None]

@@ -10,7 +10,7 @@ import pytest
 from tests.compose.deployment import docker, require_engine
 from tests.compose.production import Production, health
 from tests.support.search.items import make_items
-from tests.support.traffic import SEARCH, sending, wait_for_answers
+from tests.support.traffic import SEARCH, sending, wait_for_responses
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(2400)]
 
@@ -52,11 +52,11 @@ def orders(production: Production) -> bool:
     it may have to look up, or the order, and says so.
     """
     body = {"platform": 730, "sort": "price_asc", "filters": {"price": {"min": 0.01}}, "limit": 1}
-    answer = production.ask("POST", "/v1/gear/search", body)
-    if answer.status_code == 200:
-        answer = production.ask("POST", "/v1/gear", body_of(answer.json()["gear"][0]["id"]))
-    assert answer.status_code == 201 or answer.json()["error"]["code"] == "store_unavailable", answer.text
-    return answer.status_code == 201
+    response = production.ask("POST", "/v1/gear/search", body)
+    if response.status_code == 200:
+        response = production.ask("POST", "/v1/gear", body_of(response.json()["gear"][0]["id"]))
+    assert response.status_code == 201 or response.json()["error"]["code"] == "store_unavailable", response.text
+    return response.status_code == 201
 
 
 def within(seconds: float, condition: Any, what: str) -> float:
@@ -133,18 +133,18 @@ def test_a_proxy_that_died_serves_again(production: Production) -> None:
 def test_the_api_is_rolled_over_without_a_failed_request(production: Production) -> None:
     """By the commands of docs/deployment.md."""
     old = production.containers("api")
-    with sending(production.client, SEARCH, different_searches(), lambda _: None, clients=3) as answers:
-        wait_for_answers(answers, 20)
+    with sending(production.client, SEARCH, different_searches(), lambda _: None, clients=3) as responses:
+        wait_for_responses(responses, 20)
         production.compose("up", "--detach", "--no-deps", "--no-recreate", "--scale", "api=4", "api")
         new = set(production.containers("api")) - set(old)
         within(BACK_SECONDS, lambda: all(health(container) == "healthy" for container in new), "new ones healthy")
         for container in old:
-            wait_for_answers(answers, 20)
+            wait_for_responses(responses, 20)
             docker("stop", container)
             docker("rm", container)
-        wait_for_answers(answers, 50)
+        wait_for_responses(responses, 50)
         order(production)
-    assert {answer.failure or answer.status for answer in answers} == {200}, f"{len(answers)} searches"
+    assert {response.failure or response.status for response in responses} == {200}, f"{len(responses)} searches"
     assert not set(production.containers("api")) & set(old)
 
 

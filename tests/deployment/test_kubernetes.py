@@ -53,8 +53,8 @@ def test_a_field_that_the_server_does_not_know_would_be_refused(server: Kubernet
     assert len(manifests) > 15
     for manifest in manifests:
         manifest["spec"]["unknownOfTheTests"] = 1
-        answer = server.send(json.dumps(manifest), namespace, dryRun="All")
-        assert (answer.status_code, "unknownOfTheTests" in answer.text) == (400, True), answer.text
+        response = server.send(json.dumps(manifest), namespace, dryRun="All")
+        assert (response.status_code, "unknownOfTheTests" in response.text) == (400, True), response.text
 
 
 def test_every_pod_keeps_to_the_restricted_standard(server: KubernetesServer) -> None:
@@ -68,8 +68,8 @@ def test_every_pod_keeps_to_the_restricted_standard(server: KubernetesServer) ->
             server.create(json.dumps(made[name]), namespace, dryRun="All")
     assert len(made) == 6
     made["shop-gear"]["spec"]["containers"][0]["securityContext"]["allowPrivilegeEscalation"] = True
-    answer = server.send(json.dumps(made["shop-gear"]), namespace, dryRun="All")
-    assert (answer.status_code, "allowPrivilegeEscalation" in answer.text) == (403, True), (
+    response = server.send(json.dumps(made["shop-gear"]), namespace, dryRun="All")
+    assert (response.status_code, "allowPrivilegeEscalation" in response.text) == (403, True), (
         "the standard is not enforced"
     )
 

@@ -133,14 +133,14 @@ async def test_what_clients_say_and_send_is_bounded(settings: Settings, tmp_path
         await proxy.until_ready()
         search = {"platform": 730, "limit": 1}
         own = f"own-{uuid.uuid4()}"
-        answer = await proxy.client.post("/v1/gear/search", json=search, headers={**headers, "X-Request-Id": own})
-        assert (answer.status_code, answer.headers["X-Request-Id"]) == (200, own)
-        answer = await proxy.client.post("/v1/gear/search", json=search, headers={**headers, "X-Request-Id": "a b"})
-        assert len(answer.headers["X-Request-Id"]) == 36
+        response = await proxy.client.post("/v1/gear/search", json=search, headers={**headers, "X-Request-Id": own})
+        assert (response.status_code, response.headers["X-Request-Id"]) == (200, own)
+        response = await proxy.client.post("/v1/gear/search", json=search, headers={**headers, "X-Request-Id": "a b"})
+        assert len(response.headers["X-Request-Id"]) == 36
         log = proxy.log.read_text(encoding="utf-8")
         assert f"{{{own}}}" in log
-        assert f"{{{answer.headers['X-Request-Id']}}}" in log
-        assert answer.headers["Strict-Transport-Security"]
+        assert f"{{{response.headers['X-Request-Id']}}}" in log
+        assert response.headers["Strict-Transport-Security"]
         large = await proxy.client.post("/v1/gear/search", content=b"x" * 70_000, headers=headers)
         assert error_of(large, "body_too_large")
         huge = await proxy.refusal(
@@ -174,8 +174,8 @@ async def test_servers_are_replaced_without_a_failed_request(settings: Settings,
         async def traffic() -> list[int]:
             statuses = []
             while not ended.is_set():
-                answer = await proxy.client.post("/v1/gear/search", json={"platform": 730}, headers=headers)
-                statuses.append(answer.status_code)
+                response = await proxy.client.post("/v1/gear/search", json={"platform": 730}, headers=headers)
+                statuses.append(response.status_code)
             return statuses
 
         clients = [asyncio.create_task(traffic()) for _ in range(4)]
@@ -193,7 +193,7 @@ async def test_one_slow_check_takes_no_server_out(tmp_path: Path) -> None:
     """A busy machine is slow to answer a check of the only server; requests go on."""
     late = asyncio.Event()
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def response(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         line = (await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")[0]
         if b"/health/ready" in line and begun.is_set() and not late.is_set():
             late.set()
@@ -202,7 +202,7 @@ async def test_one_slow_check_takes_no_server_out(tmp_path: Path) -> None:
         writer.close()
 
     begun = asyncio.Event()
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    server = await asyncio.start_server(response, "127.0.0.1", 0)
     async with server, proxy_for(tmp_path, server.sockets[0].getsockname()[1]) as proxy:
         await proxy.until_ready()
         begun.set()
@@ -218,7 +218,7 @@ async def test_one_slow_check_takes_no_server_out(tmp_path: Path) -> None:
 async def test_servers_that_do_not_listen_yet_fail_no_request(tmp_path: Path) -> None:
     """A name gains servers before they listen, as in a roll-over; their first check has no answer yet."""
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def response(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         await asyncio.sleep(0.05)  # the server that listens is always the busiest one
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok")
@@ -228,7 +228,7 @@ async def test_servers_that_do_not_listen_yet_fail_no_request(tmp_path: Path) ->
         await reader.read()
         writer.close()
 
-    serves = await asyncio.start_server(answer, "127.0.0.1", 0)
+    serves = await asyncio.start_server(response, "127.0.0.1", 0)
     silent = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
     listening, checked = (server.sockets[0].getsockname()[1] for server in (serves, silent))
     servers = (f"{free_port()} port {checked}", f"{free_port()} port {checked}", listening)

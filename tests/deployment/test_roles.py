@@ -91,11 +91,11 @@ def status_of(place: Place, user: str, method: str, path: str, body: str) -> int
     request = urllib.request.Request(place.node.url + path, body.encode() or None, headers, method=method)
     trusted = ssl.create_default_context(cafile=str(place.node.secrets / "ca.pem"))
     try:
-        with urllib.request.urlopen(request, context=trusted, timeout=30) as answer:
-            return int(answer.status)
-    except urllib.error.HTTPError as answer:
-        with answer:
-            return answer.code
+        with urllib.request.urlopen(request, context=trusted, timeout=30) as response:
+            return int(response.status)
+    except urllib.error.HTTPError as response:
+        with response:
+            return response.code
 
 
 @pytest.mark.parametrize("user", BANS)
@@ -216,8 +216,8 @@ async def test_the_api_records_changes_and_writes_them_with_the_role_of_the_writ
                 ("DELETE", {"ids": [990001]}),
             )
             for method, body in bodies:
-                answer = await writes.request(method, items, params={"visible": "true"}, json=body)
-                assert answer.status_code == 200, answer.text
+                response = await writes.request(method, items, params={"visible": "true"}, json=body)
+                assert response.status_code == 200, response.text
                 page = {"since": start, "wait": 30}
                 read = (await client.post("/v1/gear/changes", json=page)).raise_for_status().json()
                 assert [change["id"] for change in read["changes"]] == [990001], read
@@ -274,8 +274,8 @@ async def _walk(client: httpx.AsyncClient) -> list[dict[str, Any]]:
         {**search, "groupBy": "name"},
         {**search, "cursor": "*", "sort": "price_desc"},
     ):
-        answer = await client.post("/v1/gear/search", json=body)
-        assert answer.status_code == 200, f"{body}: {answer.text}"
+        response = await client.post("/v1/gear/search", json=body)
+        assert response.status_code == 200, f"{body}: {response.text}"
     page = (await client.post("/v1/gear/search", json={**search, "cursor": "*", "limit": 5})).json()
     following = {**search, "limit": 5, "cursor": page["nextCursor"]}
     assert (await client.post("/v1/gear/search", json=following)).status_code == 200
@@ -287,9 +287,9 @@ async def _walk(client: httpx.AsyncClient) -> list[dict[str, Any]]:
         "/v1/platforms",
         "/health/ready",
     ):
-        answer = await client.get(path)
-        assert answer.status_code == 200, f"{path}: {answer.text}"
-    assert answer.json() == {"status": "success", "search": True, "orders": True}
+        response = await client.get(path)
+        assert response.status_code == 200, f"{path}: {response.text}"
+    assert response.json() == {"status": "success", "search": True, "orders": True}
     return offered
 
 

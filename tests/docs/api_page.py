@@ -38,11 +38,11 @@ class ApiPage:
             else:
                 parts += self._fields(title, "field of the body", content["schema"], answered=False)
             parts += [f"Body, {name}:\n\n{block(example['value'])}" for name, example in content["examples"].items()]
-        for status, answer in operation["responses"].items():
-            content = answer.get("content", {}).get("application/json", {})
+        for status, response in operation["responses"].items():
+            content = response.get("content", {}).get("application/json", {})
             if int(status) < 400 and content:
-                parts += self._fields(title, f"field of the answer {status}", content["schema"], answered=True)
-                parts += answers_of(status, content)
+                parts += self._fields(title, f"field of the response {status}", content["schema"], answered=True)
+                parts += responses_of(status, content)
         codes = [
             f"{status} {response['description']}"
             for status, response in operation["responses"].items()
@@ -106,7 +106,7 @@ class ApiPage:
     def _errors(self) -> str:
         parts = ["## Errors\n", "Always the same envelope; `code` is the stable part.\n"]
         parts += self._fields(
-            "every operation", "field of an error", {"$ref": "#/components/schemas/ErrorAnswer"}, answered=True
+            "every operation", "field of an error", {"$ref": "#/components/schemas/ErrorResponse"}, answered=True
         )
         search = self.schema["paths"]["/v1/gear/search"]["post"]["responses"]["422"]
         example = search["content"]["application/json"]["examples"]["validation_failed"]["value"]
@@ -115,12 +115,12 @@ class ApiPage:
         return "\n".join([*parts, block(example), "\n".join(rows) + "\n"])
 
 
-def answers_of(status: str, content: Schema) -> list[str]:
-    """The examples of an answer."""
+def responses_of(status: str, content: Schema) -> list[str]:
+    """The examples of a response."""
     if "example" in content:
-        return [f"Answer {status}:\n\n{block(content['example'])}"]
+        return [f"Response {status}:\n\n{block(content['example'])}"]
     return [
-        f"Answer {status} to {name}: {example['summary']}.\n\n{block(example['value'])}"
+        f"Response {status} to {name}: {example['summary']}.\n\n{block(example['value'])}"
         for name, example in content["examples"].items()
     ]
 

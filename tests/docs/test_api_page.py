@@ -11,7 +11,7 @@ from tests.docs.pages import api_page
 from tests.support.api.described_examples import EXAMPLES
 
 BODIES = EXAMPLES["search"]["bodies"]
-ANSWERS = {name: each["value"] for name, each in EXAMPLES["search"]["answers"].items()}
+RESPONSES = {name: each["value"] for name, each in EXAMPLES["search"]["responses"].items()}
 ADDED = {"facets": "facets", "cursor": "nextCursor", "explain": "interpretation"}
 
 
@@ -37,7 +37,7 @@ def test_limits_are_in_words(described: dict[str, Any], shape: str, limits: str)
     assert (type_of(schema, described), limits_of(schema, described)) == (shape, limits)
 
 
-@pytest.mark.parametrize("value", [*BODIES.values(), *ANSWERS.values()])
+@pytest.mark.parametrize("value", [*BODIES.values(), *RESPONSES.values()])
 def test_formatted_examples_are_the_same_json(value: Any) -> None:
     text = formatted(value)
     assert json.loads(text) == value
@@ -45,13 +45,13 @@ def test_formatted_examples_are_the_same_json(value: Any) -> None:
 
 
 def test_every_option_of_a_search_has_an_example() -> None:
-    for name, answer in ANSWERS.items():
+    for name, response in RESPONSES.items():
         body = BODIES[name]
-        assert {added for added in ADDED.values() if added in answer} == {
+        assert {added for added in ADDED.values() if added in response} == {
             added for option, added in ADDED.items() if option in body
         }
-        assert all(("offers" in item) == ("groupBy" in body) for item in answer["gear"])
-    assert {added for answer in ANSWERS.values() for added in answer} >= set(ADDED.values())
+        assert all(("offers" in item) == ("groupBy" in body) for item in response["gear"])
+    assert {added for response in RESPONSES.values() for added in response} >= set(ADDED.values())
 
 
 @pytest.mark.parametrize(

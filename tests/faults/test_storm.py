@@ -53,19 +53,19 @@ INDEXER: Final = ("-c", "from indexer.cli.main import main; main()")
 
 
 @dataclass
-class Answers:
+class Responses:
     """What clients were answered, by what they sent; `odd` has what no client can act on."""
 
     statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
     odd: list[str] = field(default_factory=list)
 
-    def note(self, kind: str, answer: httpx.Response) -> None:
+    def note(self, kind: str, response: httpx.Response) -> None:
         """Counts the answer; a refusal must say when to come back."""
-        self.statuses[kind, answer.status_code] += 1
-        if answer.status_code in REFUSALS and not answer.headers.get("Retry-After", "").isdigit():
-            self.odd.append(f"{kind}: {answer.status_code} without Retry-After: {answer.text[:200]}")
-        elif answer.status_code not in (200, 201, 409, *REFUSALS):
-            self.odd.append(f"{kind}: {answer.status_code} {answer.text[:200]}")
+        self.statuses[kind, response.status_code] += 1
+        if response.status_code in REFUSALS and not response.headers.get("Retry-After", "").isdigit():
+            self.odd.append(f"{kind}: {response.status_code} without Retry-After: {response.text[:200]}")
+        elif response.status_code not in (200, 201, 409, *REFUSALS):
+            self.odd.append(f"{kind}: {response.status_code} {response.text[:200]}")
 
     def note_none(self, kind: str, error: httpx.TransportError) -> None:
         """Counts a call without an answer; one that waits in vain for it is odd."""
@@ -79,7 +79,7 @@ class Storm:
     """Everything that the run is made of."""
 
     hosts: Hosts
-    answers: Answers
+    responses: Responses
     traffic: Traffic
     hanging: TcpProxy
     postgres: Postgres
@@ -93,12 +93,12 @@ class Storm:
     async def search(self, kind: str, client: httpx.AsyncClient, body: dict[str, Any]) -> int:
         """The status of one search; 0 where there is no answer."""
         try:
-            answer = await client.post(f"{self.hosts.address()}/v1/gear/search", json=body)
+            response = await client.post(f"{self.hosts.address()}/v1/gear/search", json=body)
         except httpx.TransportError as error:
-            self.answers.note_none(kind, error)
+            self.responses.note_none(kind, error)
             return 0
-        self.answers.note(kind, answer)
-        return answer.status_code
+        self.responses.note(kind, response)
+        return response.status_code
 
     def client(self) -> httpx.AsyncClient:
         """A client with the shop's token."""
@@ -147,10 +147,10 @@ async def storm(postgres: Postgres, opensearch_url: str, index_prefix: str, tmp_
             "GEAR_DRAIN_SECONDS": "2",
         }
         async with running_hosts(variables, tmp_path, SEED) as hosts:
-            answers = Answers()
-            traffic = Traffic(hosts.address, made.plaintext, (receiver.url,), SEED, answers.note)
+            responses = Responses()
+            traffic = Traffic(hosts.address, made.plaintext, (receiver.url,), SEED, responses.note)
             chance = Random(f"{SEED} faults")
-            yield Storm(hosts, answers, traffic, hanging, postgres, variables, tmp_path, chance)
+            yield Storm(hosts, responses, traffic, hanging, postgres, variables, tmp_path, chance)
 
 
 def _own(name: int) -> list[int]:
@@ -169,12 +169,12 @@ async def hung_node(storm: Storm) -> None:
     try:
         await asyncio.sleep(FAULT_SECONDS)
         async with storm.client() as client:
-            before = storm.answers.statuses["after the node hung", 503]
+            before = storm.responses.statuses["after the node hung", 503]
             for number in range(20):
                 await storm.search(
                     "after the node hung", client, {"limit": 1, "filters": {"price": {"min": number / 100}}}
                 )
-            assert storm.answers.statuses["after the node hung", 503] - before <= 1
+            assert storm.responses.statuses["after the node hung", 503] - before <= 1
     finally:
         storm.hanging.restore()
 
@@ -185,9 +185,9 @@ async def dead_store(storm: Storm) -> None:
     async def read_metrics(client: httpx.AsyncClient) -> None:
         for host in storm.hosts.hosts:
             if host.is_ready:
-                answer = await client.get(f"{host.address}/metrics")
-                storm.answers.note("metrics without the store", answer)
-                assert answer.status_code == 200, answer.text
+                response = await client.get(f"{host.address}/metrics")
+                storm.responses.note("metrics without the store", response)
+                assert response.status_code == 200, response.text
 
     async with storm.client() as client:
         await read_metrics(client)  # so that a host that has just started knows the token
@@ -296,11 +296,11 @@ async def test_a_storm_loses_nothing_sells_nothing_twice_and_refuses_honestly(st
             await fault(storm)
             made[fault.__name__] += 1
         stop.set()
-    summary = {f"{kind} {status}": count for (kind, status), count in sorted(storm.answers.statuses.items())}
+    summary = {f"{kind} {status}": count for (kind, status), count in sorted(storm.responses.statuses.items())}
     logging.getLogger(__name__).warning(
         "%s faults, %s loads, %s orders: %s", dict(made), storm.loads, len(storm.traffic.orders), summary
     )
-    assert storm.answers.odd == []
+    assert storm.responses.odd == []
     assert storm.traffic.sold_twice() == []
     assert await stored_histories(storm.variables["GEAR_DATABASE_URL"]) == {
         order: known.history for order, known in storm.traffic.orders.items()
@@ -320,12 +320,12 @@ async def _settle(storm: Storm) -> None:
         offered: dict[int, float] = {}
         async with storm.client() as client:
             for page in range(1, len(expected) // 100 + 2):
-                answer = await client.post(
+                response = await client.post(
                     f"{storm.hosts.address()}/v1/gear/search", json={"limit": 100, "page": page, "sort": "price_asc"}
                 )
-                if answer.status_code != 200:
-                    return answer.text
-                offered |= {item["id"]: item["price"] for item in answer.json()["gear"]}
+                if response.status_code != 200:
+                    return response.text
+                offered |= {item["id"]: item["price"] for item in response.json()["gear"]}
             if offered.keys() != expected.keys():
                 return f"offered or not, and not as ordered: {offered.keys() ^ expected.keys()}"
             prices = {item: offered[item] for item in expected.keys() - unknown if offered[item] != expected[item]}
@@ -340,10 +340,10 @@ async def _settle(storm: Storm) -> None:
 async def _what_waits(storm: Storm, client: httpx.AsyncClient) -> str:
     """What the metrics of either host say is still to be done: updates of the index, callbacks that are overdue."""
     for host in storm.hosts.hosts:
-        answer = await client.get(f"{host.address}/metrics")
-        if answer.status_code != 200:
-            return answer.text
-        for family in text_string_to_metric_families(answer.text):
+        response = await client.get(f"{host.address}/metrics")
+        if response.status_code != 200:
+            return response.text
+        for family in text_string_to_metric_families(response.text):
             for sample in family.samples:
                 if sample.name in ("gear_index_sync_pending", "gear_callbacks_overdue") and sample.value:
                     return f"{host.address}: {sample}"

@@ -75,9 +75,9 @@ async def offered_by_all(clients: Sequence[httpx.AsyncClient], prices: dict[int,
     for client in clients:
 
         async def is_offered(client: httpx.AsyncClient = client) -> bool:
-            answer = await client.post("/v1/gear/search", json={"limit": 100, "sort": "price_asc"})
-            assert answer.status_code == 200, answer.text
-            return {item["id"]: item["price"] for item in answer.json()["gear"]} == prices
+            response = await client.post("/v1/gear/search", json={"limit": 100, "sort": "price_asc"})
+            assert response.status_code == 200, response.text
+            return {item["id"]: item["price"] for item in response.json()["gear"]} == prices
 
         await until(is_offered, 30)
 
@@ -85,17 +85,17 @@ async def offered_by_all(clients: Sequence[httpx.AsyncClient], prices: dict[int,
 async def found_by_all(clients: Sequence[httpx.AsyncClient], prices: dict[int, float]) -> None:
     """Every client finds these items by a text."""
     for client in clients:
-        answer = await client.post("/v1/gear/search", json={"query": "redline", "limit": 100})
-        assert answer.status_code == 200, answer.text
-        assert {item["id"] for item in answer.json()["gear"]} == prices.keys()
+        response = await client.post("/v1/gear/search", json={"query": "redline", "limit": 100})
+        assert response.status_code == 200, response.text
+        assert {item["id"] for item in response.json()["gear"]} == prices.keys()
 
 
 async def counted_alike(clients: Sequence[httpx.AsyncClient]) -> None:
     """Every client gets the same facets of the index, whichever version loaded it."""
     body = {"facets": ["type", "weapon", "price", "float"]}
-    answers = [(await client.post("/v1/gear/search", json=body)).json() for client in clients]
-    assert answers[0]["facets"]["price"]["buckets"]
-    assert all(answer["facets"] == answers[0]["facets"] for answer in answers), answers
+    responses = [(await client.post("/v1/gear/search", json=body)).json() for client in clients]
+    assert responses[0]["facets"]["price"]["buckets"]
+    assert all(response["facets"] == responses[0]["facets"] for response in responses), responses
 
 
 async def contested(clients: Sequence[httpx.AsyncClient], item: int) -> tuple[httpx.AsyncClient, dict[str, Any]]:
@@ -105,12 +105,12 @@ async def contested(clients: Sequence[httpx.AsyncClient], item: int) -> tuple[ht
     async def order(number: int, client: httpx.AsyncClient) -> httpx.Response:
         return await client.post("/v1/gear", json=body, headers={"Idempotency-Key": f"{item} {number}"})
 
-    answers = await asyncio.gather(*(order(number, client) for number, client in enumerate(clients)))
-    assert sorted(answer.status_code for answer in answers) == [201, *[409] * (len(clients) - 1)]
-    (number,) = [number for number, answer in enumerate(answers) if answer.status_code == 201]
+    responses = await asyncio.gather(*(order(number, client) for number, client in enumerate(clients)))
+    assert sorted(response.status_code for response in responses) == [201, *[409] * (len(clients) - 1)]
+    (number,) = [number for number, response in enumerate(responses) if response.status_code == 201]
     other = clients[(number + 2) % len(clients)]  # the other version, the same token
     again = await order(number, other)
-    assert (again.status_code, again.json()["order"]["id"]) == (201, answers[number].json()["order"]["id"])
+    assert (again.status_code, again.json()["order"]["id"]) == (201, responses[number].json()["order"]["id"])
     return other, again.json()["order"]
 
 

@@ -143,8 +143,8 @@ def test_the_readmes_calls_work(demo: Demo) -> None:
     calls = readme_calls()
     assert [path for path, _ in calls] == ["/v1/gear/search", "/v1/gear"]
     for path, body in calls:
-        answer = httpx.post(demo.base + path, json=body, headers=headers, timeout=30)
-        assert answer.is_success, answer.text
+        response = httpx.post(demo.base + path, json=body, headers=headers, timeout=30)
+        assert response.is_success, response.text
 
 
 def test_a_second_demo_shows_an_item_of_the_users_own_that_has_no_float(demo: Demo) -> None:

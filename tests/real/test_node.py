@@ -43,10 +43,10 @@ def start(node: Node, *options: str, check: bool = True) -> "subprocess.Complete
 def test_two_starts_at_once_become_one_node(node: Node) -> None:
     with ThreadPoolExecutor(2) as pool:
         both = list(pool.map(lambda _: start(node, "--json"), range(2)))
-    answers = [json.loads(done.stdout) for done in both]
-    assert sorted(answer["alreadyRunning"] for answer in answers) == [False, True]
-    assert answers[0]["pid"] == answers[1]["pid"]
-    assert {answer["url"] for answer in answers} == {node.url}
+    responses = [json.loads(done.stdout) for done in both]
+    assert sorted(response["alreadyRunning"] for response in responses) == [False, True]
+    assert responses[0]["pid"] == responses[1]["pid"]
+    assert {response["url"] for response in responses} == {node.url}
     assert sum("another gear-node command is at work" in done.stderr for done in both) == 1
 
 

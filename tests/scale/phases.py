@@ -49,27 +49,27 @@ def loaded(scale: Scale) -> Phase:
 
 def alone(service: Service, seconds: float) -> Phase:
     """Searches with nothing beside them, after as long to warm up."""
-    with searching(service) as answers:
+    with searching(service) as responses:
         time.sleep(seconds)
         start = time.monotonic()
         time.sleep(seconds)
-    return Phase("searches alone", answers.since(start).figures())
+    return Phase("searches alone", responses.since(start).figures())
 
 
 def beside_changes(scale: Scale, service: Service, seconds: float, rate: int, searches: int) -> Iterator[Phase]:
     """So many searches and changes a second, then a node lost and back beside both."""
     with changing(scale, rate) as changes:
-        with searching(service, searches) as answers:
+        with searching(service, searches) as responses:
             time.sleep(seconds)
             start = time.monotonic()
             time.sleep(seconds)
             yield Phase(
-                f"{searches} searches a second beside {rate:,} changes a second", answers.since(start).figures()
+                f"{searches} searches a second beside {rate:,} changes a second", responses.since(start).figures()
             )
             yield Phase(f"{rate:,} changes a second beside {searches} searches a second", changes.figures(start))
             start = time.monotonic()
             yield from _node_lost(scale)
-        lost = answers.since(start)
+        lost = responses.since(start)
         yield Phase("searches meanwhile", {**lost.figures(), "longest gap s": round(lost.longest_gap(), 1)})
         yield Phase("changes meanwhile", changes.figures(start))
     last = changes.reports[-1][1]
@@ -108,19 +108,19 @@ def _shards(scale: Scale) -> int:
 def database_lost(scale: Scale, service: Service, seconds: float) -> Phase:
     """The primary ends without a word, the standby is promoted: every acknowledged order is there."""
     priced = [item["id"] for item in scale.listings if item["price"]]
-    with ordering(service, priced[::-1]) as answers:
+    with ordering(service, priced[::-1]) as responses:
         time.sleep(seconds)
         killed = time.monotonic()
         scale.primary.process.get_postmaster_info().process.kill()
         scale.standby.promote()
         promoted = time.monotonic() - killed
         time.sleep(max(seconds, 10))
-    gap = answers.since(killed - 1).longest_gap()
-    placed = [answer.read for answer in answers.all if answer.succeeded]
+    gap = responses.since(killed - 1).longest_gap()
+    placed = [response.read for response in responses.all if response.succeeded]
     with client_of(service.address, service.headers) as client:
         statuses = [client.get(f"/v1/orders/{order}").status_code for order in placed]
     check(set(statuses), {200})
-    check(answers.all[-1].succeeded, True)
+    check(responses.all[-1].succeeded, True)
     return Phase(
         "the database failed over",
         {

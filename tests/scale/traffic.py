@@ -22,7 +22,7 @@ from bench.peers.checkout import HERE
 from bench.peers.services import Service
 from bench.workloads.bodies import bodies_of, workloads
 from tests.scale.place import Scale
-from tests.support.traffic import SEARCH, Answer, client_of, sending
+from tests.support.traffic import SEARCH, Response, client_of, sending
 
 CHANGED_ITEMS = 50_000  # the listings whose prices change, again and again
 TICK_SECONDS = 0.1
@@ -30,18 +30,18 @@ ORDER_SECONDS = 0.1
 
 
 @dataclass
-class Answers:
+class Responses:
     """The answers of one kind, in the order in which they came."""
 
-    all: Sequence[Answer[Any]]
+    all: Sequence[Response[Any]]
 
-    def since(self, start: float) -> "Answers":
+    def since(self, start: float) -> "Responses":
         """Those that ended later."""
-        return Answers([answer for answer in self.all if answer.ended >= start])
+        return Responses([response for response in self.all if response.ended >= start])
 
     def figures(self) -> dict[str, float]:
         """Rate, percentiles in milliseconds, and failures."""
-        taken = sorted((answer.ended - answer.requested) * 1000 for answer in self.all if answer.succeeded)
+        taken = sorted((response.ended - response.requested) * 1000 for response in self.all if response.succeeded)
         lasted = self.all[-1].ended - self.all[0].ended
         return {
             "a second": round(len(taken) / lasted, 1),
@@ -52,20 +52,20 @@ class Answers:
 
     def longest_gap(self) -> float:
         """The longest time without a success, in seconds."""
-        times = sorted(answer.ended for answer in self.all if answer.succeeded)
+        times = sorted(response.ended for response in self.all if response.succeeded)
         return max((later - earlier for earlier, later in pairwise(times)), default=0.0)
 
 
 @contextmanager
-def searching(service: Service, rate: int | None = None) -> Iterator[Answers]:
+def searching(service: Service, rate: int | None = None) -> Iterator[Responses]:
     """Searches of the workload `mix`, so many a second, or as many as all clients send without a pause.
 
     What they find is not read: that would take time of what is measured.
     """
     client = partial(client_of, service.address, service.headers)
     bodies = cycle(bodies_of(workloads()["mix"], 1))
-    with sending(client, SEARCH, paced(bodies, rate) if rate else bodies, lambda _: None) as answers:
-        yield Answers(answers)
+    with sending(client, SEARCH, paced(bodies, rate) if rate else bodies, lambda _: None) as responses:
+        yield Responses(responses)
 
 
 def paced(bodies: Iterator[dict[str, Any]], rate: int) -> Iterator[dict[str, Any]]:
@@ -78,7 +78,7 @@ def paced(bodies: Iterator[dict[str, Any]], rate: int) -> Iterator[dict[str, Any
 
 
 @contextmanager
-def ordering(service: Service, items: list[int]) -> Iterator[Answers]:
+def ordering(service: Service, items: list[int]) -> Iterator[Responses]:
     """Orders of these items, one after the other; what is read of each is its id."""
 
     def bodies() -> Iterator[dict[str, Any]]:
@@ -90,8 +90,8 @@ def ordering(service: Service, items: list[int]) -> Iterator[Answers]:
         return str(response.json()["order"]["id"])
 
     client = partial(client_of, service.address, service.headers)
-    with sending(client, "/v1/gear", bodies(), order_id, clients=1) as answers:
-        yield Answers(answers)
+    with sending(client, "/v1/gear", bodies(), order_id, clients=1) as responses:
+        yield Responses(responses)
 
 
 @dataclass

@@ -133,8 +133,8 @@ def wait_for_opensearch(url: str) -> None:
         try:
             with urllib.request.urlopen(
                 f"{url}/_cluster/health?wait_for_status=yellow&timeout=1s", timeout=5
-            ) as answer:
-                if json.load(answer)["status"] in ("yellow", "green"):
+            ) as response:
+                if json.load(response)["status"] in ("yellow", "green"):
                     return
         except (OSError, ValueError):
             pass

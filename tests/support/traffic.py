@@ -20,7 +20,7 @@ Read = TypeVar("Read")
 
 
 @dataclass(frozen=True)
-class Answer(Generic[Read]):
+class Response(Generic[Read]):
     """An answer to a body: when it was requested and had ended (monotonic seconds), its status (0: none), what was
     read of it where it succeeded, and what it said where it failed.
     """
@@ -44,10 +44,10 @@ def sending(
     bodies: Iterable[Mapping[str, Any]],
     read: Callable[[httpx.Response], Read],
     clients: int = CLIENTS,
-) -> Iterator[list[Answer[Read]]]:
+) -> Iterator[list[Response[Read]]]:
     """The answers so far to bodies that are sent, each once, until the block ends. Each client waits for its answer."""
     left, lock, ended = iter(bodies), threading.Lock(), threading.Event()
-    answers: list[Answer[Read]] = []
+    responses: list[Response[Read]] = []
 
     def work() -> None:
         with client() as mine:
@@ -56,15 +56,15 @@ def sending(
                     body = next(left, None)
                 if body is None:
                     return
-                answers.append(answered(mine, path, body, read))
-                if not answers[-1].succeeded:
+                responses.append(answered(mine, path, body, read))
+                if not responses[-1].succeeded:
                     time.sleep(PAUSE_SECONDS)
 
     threads = [threading.Thread(target=work) for _ in range(clients)]
     for thread in threads:
         thread.start()
     try:
-        yield answers
+        yield responses
     finally:
         ended.set()
         for thread in threads:
@@ -73,23 +73,23 @@ def sending(
 
 def answered(
     client: httpx.Client, path: str, body: Mapping[str, Any], read: Callable[[httpx.Response], Read]
-) -> Answer[Read]:
+) -> Response[Read]:
     """The answer to one request."""
     requested = time.monotonic()
     try:
         response = client.post(path, json=body)
     except httpx.TransportError as error:
-        return Answer(body, requested, time.monotonic(), 0, failure=repr(error))
+        return Response(body, requested, time.monotonic(), 0, failure=repr(error))
     ended = time.monotonic()
     if response.status_code in SUCCESSES:
-        return Answer(body, requested, ended, response.status_code, read(response))
-    return Answer(body, requested, ended, response.status_code, failure=response.text)
+        return Response(body, requested, ended, response.status_code, read(response))
+    return Response(body, requested, ended, response.status_code, failure=response.text)
 
 
-def wait_for_answers(answers: Sequence[Answer[Any]], count: int) -> None:
+def wait_for_responses(responses: Sequence[Response[Any]], count: int) -> None:
     """Returns once so many more have come."""
-    goal, deadline = len(answers) + count, time.monotonic() + 2 * TIMEOUT_SECONDS
-    while len(answers) < goal:
+    goal, deadline = len(responses) + count, time.monotonic() + 2 * TIMEOUT_SECONDS
+    while len(responses) < goal:
         assert time.monotonic() < deadline, "requests are not answered any more"
         time.sleep(PAUSE_SECONDS)
 
@@ -105,11 +105,13 @@ def found_in(response: httpx.Response) -> Found:
     return content["total"], [item["id"] for item in content["gear"]]
 
 
-def wrong_answers(answers: Iterable[Answer[Found]], address: str, headers: Mapping[str, str]) -> list[Answer[Found]]:
+def wrong_responses(
+    responses: Iterable[Response[Found]], address: str, headers: Mapping[str, str]
+) -> list[Response[Found]]:
     """The searches that found something else than this service finds now."""
     with client_of(address, headers) as client:
         return [
-            answer
-            for answer in answers
-            if answer.succeeded and answered(client, SEARCH, answer.body, found_in).read != answer.read
+            response
+            for response in responses
+            if response.succeeded and answered(client, SEARCH, response.body, found_in).read != response.read
         ]

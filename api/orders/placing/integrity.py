@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from api.engine.answers import StoredItem
+from api.engine.responses import StoredItem
 from api.orders.placing.money import json_number
 from mappings.items.digest import PARTS, content_digest, parts_of
 

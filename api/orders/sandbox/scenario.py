@@ -67,7 +67,7 @@ BY_ITEM: Final[dict[str, Scenario]] = {
     ),
     "-40": Scenario("has been sold meanwhile", refused="item_unavailable"),
     "-41": Scenario("costs more than a search showed, and is completed at that price", _COMPLETED, MOVED_PRICE),
-    "-50": Scenario("is placed, but the answer is lost: a 503, and the retry gets the 201", _COMPLETED, lost=True),
+    "-50": Scenario("is placed, but the response is lost: a 503, and the retry gets the 201", _COMPLETED, lost=True),
     "-51": Scenario("cannot be checked: a 503, nothing is ordered", refused="search_unavailable"),
 }
 

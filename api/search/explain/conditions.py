@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from api.engine.answers import Json
 from api.engine.clauses import Clause
+from api.engine.responses import Json
 from api.search.query.attachments import attachment_clause
 from api.search.query.request import SearchQuery
 from api.search.query.text import conditions as text_conditions

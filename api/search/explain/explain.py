@@ -1,4 +1,4 @@
-"""Explains whether an answer has an item, at which rank, and which condition it fails.
+"""Explains whether a response has an item, at which rank, and which condition it fails.
 
 The engine evaluates each condition of the search for exactly this item, so nothing is judged a second time here.
 """
@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
-from api.engine.answers import Hit, hits_of, read_json, total_of
 from api.engine.client import Engine
 from api.engine.errors import MissingError, NotLoadedError
+from api.engine.responses import Hit, hits_of, read_json, total_of
 from api.errors import ApiError
 from api.search.context import SearchContext, search_context
 from api.search.explain.conditions import HIDDEN, OFFER, TEXT, conditions, value_of
@@ -36,7 +36,7 @@ class CheckedCondition:
 
 @dataclass
 class Explanation:
-    """Why an item is or is not in an answer; `reasons` are codes for machines, `sentences` the same for people."""
+    """Why an item is or is not in a response; `reasons` are codes for machines, `sentences` the same for people."""
 
     platform: int
     id: int
@@ -65,7 +65,7 @@ async def explain_item(
     body: SearchBody,
     forced: BaseModel | None = None,
 ) -> Explanation:
-    """Why the item is or is not in the body's answer to a token with these filters; raises ApiError for a body that
+    """Why the item is or is not in the body's response to a token with these filters; raises ApiError for a body that
     the API refuses.
     """
     context = search_context(engine, platforms, body, forced)
@@ -100,9 +100,9 @@ async def _check_conditions(
         "size": 1,
         "aggs": {"parts": {"filters": {"filters": filters}}},
     }
-    answer = await engine.search_index([platform], str(explanation.index), request)
-    for hit in hits_of(answer):
-        item, buckets = read_json(hit["item"]), answer["aggregations"]["parts"]["buckets"]
+    response = await engine.search_index([platform], str(explanation.index), request)
+    for hit in hits_of(response):
+        item, buckets = read_json(hit["item"]), response["aggregations"]["parts"]["buckets"]
         explanation.name = item["name"]
         explanation.parts = [
             CheckedCondition(
@@ -125,10 +125,10 @@ async def _locate(engine: Engine, explanation: Explanation, alias: str) -> Expla
         return explanation.add("not_yet", "it was written a moment ago; searches see it within a second")
     request = {"query": {"ids": {"values": [str(explanation.id)]}}, "size": 100, "_source": False}
     params = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
-    answer = await engine.request(
+    response = await engine.request(
         lambda client: client.search(index=generation_pattern(alias), body=request, params=params)
     )
-    others = sorted(hit["_index"] for hit in answer["hits"]["hits"] if parse_generation(alias, hit["_index"]))
+    others = sorted(hit["_index"] for hit in response["hits"]["hits"] if parse_generation(alias, hit["_index"]))
     if others:
         sentence = f"what serves does not have it, but {', '.join(others)} does: it was deleted or left the catalogue"
         return explanation.add("other_generation", f"{sentence}, or the load of that index was not swapped in")
@@ -159,16 +159,16 @@ async def _rank(explanation: Explanation, context: SearchContext) -> None:
         explanation.add("page", f"{sentence}; page {body.page:,} was asked for")
         return
     explanation.answered = True
-    explanation.sentences.append(f"it is in the answer, {place}")
+    explanation.sentences.append(f"it is in the response, {place}")
 
 
 async def _rank_among_hits(explanation: Explanation, context: SearchContext) -> tuple[int | None, int]:
     """The item's rank from 1 among as many hits as pages reach, and the total."""
     request = {**context.all_pages().query.page_and_count_request, "_source": False}
-    (answer,) = await context.source.search_all([request])
-    hits = [(hit["_index"], hit["_id"]) for hit in hits_of(answer)]
+    (response,) = await context.source.search_all([request])
+    hits = [(hit["_index"], hit["_id"]) for hit in hits_of(response)]
     item = (explanation.index, str(explanation.id))
-    return hits.index(item) + 1 if item in hits else None, total_of(answer)
+    return hits.index(item) + 1 if item in hits else None, total_of(response)
 
 
 async def _head(explanation: Explanation, context: SearchContext) -> Hit:
@@ -179,8 +179,8 @@ async def _head(explanation: Explanation, context: SearchContext) -> Hit:
         "size": 1,
         "_source": False,
     }
-    (answer,) = await context.source.search_all([request])
-    for hit in hits_of(answer):
+    (response,) = await context.source.search_all([request])
+    for hit in hits_of(response):
         return hit
     raise ApiError("search_unavailable", "the item has changed while it was asked about: ask again")
 
@@ -189,8 +189,8 @@ async def _relaxed_if_empty(context: SearchContext) -> SearchContext:
     """The context as the search would relax it."""
     request = {"query": context.query.offered, "size": 0, "track_total_hits": 1}
     with suppress(NotLoadedError):  # the body's platform is not loaded, which is another than the item's
-        (answer,) = await context.source.search_all([request])
-        if total_of(answer) == 0:
+        (response,) = await context.source.search_all([request])
+        if total_of(response) == 0:
             return await relax(context)
     return context
 

@@ -4,7 +4,7 @@ A field's own filter does not narrow its own counts. So the facets without a fil
 query, and each of the others has a request without that filter; a broad price range has several instead, which are
 added up (docs/decisions/0092). The engine answers them side by side and caches each
 answer for every search that differs in nothing but page, sort or that filter. Nearly always these requests go out with
-those of the page; only a selected value without hits, and more values than one answer holds, take further ones. The
+those of the page; only a selected value without hits, and more values than one response holds, take further ones. The
 lowest and the highest value of a histogram are asked for afterwards, among the items of its first and its last bucket.
 
 The index may be refreshed between any two of these requests. What they counted is compared with the items that the page
@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from api.engine.answers import Answer, Json, Source, total_of
 from api.engine.clauses import Clause, aggregation_request
+from api.engine.responses import EngineResponse, Json, Source, total_of
 from api.search.facets.histograms import (
     Places,
     are_possible,
@@ -34,7 +34,7 @@ from mappings.fields import FACETS, Filter, Kind
 from mappings.folding import fold
 
 # Buckets of one request. Nine string facets and two histograms stay below the 65,535 buckets that the
-# engine gives in one answer (search.max_buckets).
+# engine gives in one response (search.max_buckets).
 MAX_BUCKETS = 5_000
 
 Counts = dict[str, int]
@@ -67,14 +67,14 @@ class FacetCounting:
         self._source = source
         self._query = query
         self._requests = facet_requests(query, in_parts=in_parts)
-        self._answers: list[Answer] | None = None
+        self._responses: list[EngineResponse] | None = None
 
-    async def search_all(self, bodies: Sequence[Clause], *filter_path: str) -> list[Answer]:
-        """The answers to several search bodies, in one round trip, the first time with those that count."""
-        along = [body for request in self._requests for body in request.bodies] if self._answers is None else []
-        answers = await self._source.search_all([*bodies, *along], *filter_path)
-        self._answers = self._answers or answers[len(bodies) :]
-        return answers[: len(bodies)]
+    async def search_all(self, bodies: Sequence[Clause], *filter_path: str) -> list[EngineResponse]:
+        """The responses to several search bodies, in one round trip, the first time with those that count."""
+        along = [body for request in self._requests for body in request.bodies] if self._responses is None else []
+        responses = await self._source.search_all([*bodies, *along], *filter_path)
+        self._responses = self._responses or responses[len(bodies) :]
+        return responses[: len(bodies)]
 
     async def facets(self, items: int | None = None) -> Json | None:
         """The requested facets by name, None if there are none; raises ApiError `search_unavailable`.
@@ -84,25 +84,25 @@ class FacetCounting:
         """
         if not self._requests:
             return None
-        if self._answers is None:
+        if self._responses is None:
             await self.search_all([])
         counts: dict[Filter, Counts] = {}
         histograms: dict[Filter, tuple[FacetRequest, Places]] = {}
         facets: Json = dict.fromkeys(row.name for row in _requested_rows(self._query))
         incomplete: set[Filter] = set()
-        remaining = iter(self._answers or ())
+        remaining = iter(self._responses or ())
         for request in self._requests:
-            answers = list(islice(remaining, len(request.bodies)))
+            responses = list(islice(remaining, len(request.bodies)))
             for row in request.rows:
                 if row.kind is not Kind.FOLDED:
-                    histograms[row] = request, _places(row, answers)
+                    histograms[row] = request, _places(row, responses)
                     continue
-                counted = _values(row, answers)
+                counted = _values(row, responses)
                 if counted is None:
                     incomplete.add(row)
                     counted = await self._all_values(row, request.query)
                 counts[row] = counted
-            if items is not None and not self._fit(request, answers, counts, histograms, items):
+            if items is not None and not self._fit(request, responses, counts, histograms, items):
                 raise RefreshedError
         selected = {row: getattr(self._query.body.filters, row.name, []) for row in counts}
         unlisted = {
@@ -119,7 +119,7 @@ class FacetCounting:
     def _fit(
         self,
         request: FacetRequest,
-        answers: Sequence[Answer],
+        responses: Sequence[EngineResponse],
         counts: Mapping[Filter, Counts],
         histograms: Mapping[Filter, tuple[FacetRequest, Places]],
         items: int,
@@ -128,7 +128,7 @@ class FacetCounting:
         row, *_ = request.rows
         own = self._query.filters.get(row.name)
         if own is None:
-            return sum(map(total_of, answers)) == items
+            return sum(map(total_of, responses)) == items
         if row.kind is not Kind.FOLDED:
             return are_possible(row, self._query.minor_digits, histograms[row][1], own, items)
         selected = set(map(_folded, getattr(self._query.body.filters, row.name)))
@@ -143,10 +143,10 @@ class FacetCounting:
             if places
         }
         requests = [body for each in bodies.values() for body in each]
-        answers = iter(await self._source.search_all(requests) if requests else [])
+        responses = iter(await self._source.search_all(requests) if requests else [])
         places = {row: places for row, (_, places) in counted.items()}
         extremes = {
-            row: extremes_of(row, list(islice(answers, len(each))), places[row]) for row, each in bodies.items()
+            row: extremes_of(row, list(islice(responses, len(each))), places[row]) for row, each in bodies.items()
         }
         if None in extremes.values():
             raise RefreshedError
@@ -158,20 +158,20 @@ class FacetCounting:
             return {}
         forced = list(self._query.forced_clauses.values())
         requests = [existing_values_request(row, values, forced) for row, values in selected.items()]
-        answers = await self._source.search_all(requests)
+        responses = await self._source.search_all(requests)
         existing: dict[Filter, Counts] = {}
-        for row, request, answer in zip(selected, requests, answers, strict=True):
-            counts = counts_of(row, answer)
+        for row, request, response in zip(selected, requests, responses, strict=True):
+            counts = counts_of(row, response)
             existing[row] = await self._all_values(row, request["query"]) if counts is None else counts
         return existing
 
     async def _all_values(self, row: Filter, query: Clause) -> Counts:
-        """The items by value of a field that has more values than fit into one answer."""
+        """The items by value of a field that has more values than fit into one response."""
         counts: Counts = {}
         after: Clause | None = None
         while True:
-            (answer,) = await self._source.search_all([next_values_request(row, query, after)])
-            page = answer["aggregations"][row.name]
+            (response,) = await self._source.search_all([next_values_request(row, query, after)])
+            page = response["aggregations"][row.name]
             counts |= {bucket["key"][row.name]: bucket["doc_count"] for bucket in page["buckets"]}
             after = page.get("after_key")
             if after is None:
@@ -202,10 +202,10 @@ def next_values_request(row: Filter, query: Clause, after: Clause | None) -> Cla
     return aggregation_request(query, {row.name: {"composite": composite}})
 
 
-def counts_of(row: Filter, answer: Answer) -> Counts | None:
+def counts_of(row: Filter, response: EngineResponse) -> Counts | None:
     """Items by value, 0 if only items outside the search have it; None if values may be missing."""
-    value_buckets = answer["aggregations"][row.name]["buckets"]
-    # A shard that has more values than fit leaves some out, and then its answer alone fills this one.
+    value_buckets = response["aggregations"][row.name]["buckets"]
+    # A shard that has more values than fit leaves some out, and then its response alone fills this one.
     if len(value_buckets) >= MAX_BUCKETS:
         return None
     return {bucket["key"]: bucket["doc_count"] for bucket in value_buckets}
@@ -263,19 +263,19 @@ def _facet_request(
     return FacetRequest(rows, clause, parts, bodies)
 
 
-def _places(row: Filter, answers: Sequence[Answer]) -> Places:
+def _places(row: Filter, responses: Sequence[EngineResponse]) -> Places:
     """Items by the place of their bucket, in all parts together."""
     places = Counter[int]()
-    for answer in answers:
-        places.update(counts_by_place(row, answer))
+    for response in responses:
+        places.update(counts_by_place(row, response))
     return places
 
 
-def _values(row: Filter, answers: Sequence[Answer]) -> Counts | None:
+def _values(row: Filter, responses: Sequence[EngineResponse]) -> Counts | None:
     """Items by value, in all parts together; None if values may be missing."""
     values = Counter[str]()
-    for answer in answers:
-        counts = counts_of(row, answer)
+    for response in responses:
+        counts = counts_of(row, response)
         if counts is None:
             return None
         values.update(counts)

@@ -1,10 +1,10 @@
-"""The search bodies that make a histogram, and the histogram in their answers. Pure."""
+"""The search bodies that make a histogram, and the histogram in their responses. Pure."""
 
 import math
 from collections.abc import Mapping, Sequence
 
-from api.engine.answers import Answer, Json
 from api.engine.clauses import Clause, aggregation_request, any_of
+from api.engine.responses import EngineResponse, Json
 from mappings.fields import Filter, Kind
 from mappings.histograms import FLOAT_EDGES, NO_BUCKET, price_edges
 from mappings.money import NO_PRICE, from_minor
@@ -22,9 +22,9 @@ def buckets(row: Filter) -> Clause:
     return {"terms": {"field": f"{row.field}Bucket", "size": len(FLOAT_EDGES) + 1}}
 
 
-def counts_by_place(row: Filter, answer: Answer) -> Places:
+def counts_by_place(row: Filter, response: EngineResponse) -> Places:
     """Items by the place of their bucket."""
-    counts = {bucket["key"]: bucket["doc_count"] for bucket in answer["aggregations"][row.name]["buckets"]}
+    counts = {bucket["key"]: bucket["doc_count"] for bucket in response["aggregations"][row.name]["buckets"]}
     return {int(place): count for place, count in counts.items() if count and place != NO_BUCKET}
 
 
@@ -35,11 +35,11 @@ def extremes_request(row: Filter, minor_digits: int, query: Clause, places: Plac
     return aggregation_request({"bool": {"filter": [query, any_of(clauses)]}}, _extremes(row))
 
 
-def extremes_of(row: Filter, answers: Sequence[Answer], places: Places) -> Extremes | None:
-    """The lowest and the highest value in the answers to `extremes_request`; None if their buckets have not as many
+def extremes_of(row: Filter, responses: Sequence[EngineResponse], places: Places) -> Extremes | None:
+    """The lowest and the highest value in the responses to `extremes_request`; None if their buckets have not as many
     items any more, or more.
     """
-    stats = [answer["aggregations"][row.name + _EXTREMES] for answer in answers]
+    stats = [response["aggregations"][row.name + _EXTREMES] for response in responses]
     stats = [each for each in stats if each["count"]]
     if sum(each["count"] for each in stats) != sum(places[place] for place in {min(places), max(places)}):
         return None

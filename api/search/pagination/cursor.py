@@ -14,7 +14,7 @@ import msgspec
 import orjson
 from itsdangerous import BadData, Signer, URLSafeSerializer
 
-from api.engine.answers import Products
+from api.engine.responses import Products
 from api.errors import invalid
 from api.search.schemas.search import SearchBody
 
@@ -77,7 +77,7 @@ def decode(token: str, key: bytes) -> Cursor:
     try:
         cursor: Cursor = _serializer(key).loads(token)
     except BadData as error:
-        message = "is not a cursor of this service: send `*` or the `nextCursor` of an answer, unchanged"
+        message = "is not a cursor of this service: send `*` or the `nextCursor` of a response, unchanged"
         raise invalid("cursor", message) from error
     return cursor
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from api.engine.answers import Gear, Hit, item_of
 from api.engine.errors import PitGoneError
+from api.engine.responses import Gear, Hit, item_of
 from api.errors import ApiError, invalid
 from api.search.availability import Availability
 from api.search.context import Page, PointInTime, SearchContext

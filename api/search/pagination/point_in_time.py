@@ -18,9 +18,9 @@ import structlog
 from msgspec import structs
 
 from api.background import BackgroundTasks
-from api.engine.answers import OpenedPit
 from api.engine.client import Engine
 from api.engine.errors import PitGoneError, TooManyPitsError
+from api.engine.responses import OpenedPit
 from api.errors import ApiError
 from api.search.context import PointInTime
 from api.search.pagination.cursor import Cursor, decode, encode
@@ -29,7 +29,7 @@ from store.auth import signing_keys
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 
-KEEP_SECONDS = 300.0  # from the answer that issued a cursor
+KEEP_SECONDS = 300.0  # from the response that issued a cursor
 MAX_AGE_SECONDS = 6 * 3600.0  # from a cursor's first page: it keeps the files of a replaced index
 # The engine keeps a point in time longer than its cursors, which are issued one response later than its last use.
 ENGINE_MARGIN_SECONDS = 30.0

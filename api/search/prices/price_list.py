@@ -1,9 +1,9 @@
-"""Makes a price list from the answers of one point in time, row by row, so that memory does not grow with it."""
+"""Makes a price list from the responses of one point in time, row by row, so that memory does not grow with it."""
 
 from collections.abc import AsyncIterator, Sequence
 
-from api.engine.answers import Json, total_of
 from api.engine.clauses import Clause
+from api.engine.responses import Json, total_of
 from api.search.context import PointInTime
 from api.search.prices.requests import (
     Sizes,
@@ -41,8 +41,8 @@ async def price_list_rows(
 async def _medians(source: PointInTime, query: Clause, names: Sequence[Spans], sizes: Sizes) -> dict[str, int]:
     medians: dict[str, int] = {}
     for batch in median_batches(names, sizes):
-        answer = await source.search(medians_request(query, batch, sizes))
-        for name, median in medians_of(answer, batch).items():
+        response = await source.search(medians_request(query, batch, sizes))
+        for name, median in medians_of(response, batch).items():
             if median is None:
                 spans = next(each for each in batch if each.name == name)
                 median = await _median_by_halving(source, query, spans)  # noqa: PLW2901  # the same value, found otherwise

@@ -15,7 +15,7 @@ import orjson
 from cachetools import LRUCache
 
 from api.background import BackgroundTasks
-from api.engine.answers import Json
+from api.engine.responses import Json
 from api.errors import ApiError
 from api.search.prices.representation import SEPARATOR
 from api.search.response_cache import IndexRevision

@@ -1,7 +1,7 @@
-"""Builds the searches for a price list and reads their answers. Pure.
+"""Builds the searches for a price list and reads their responses. Pure.
 
 Names are counted in parts, by the number `group` that all items of a name share and that is spread evenly. A part has
-few enough items for one answer. Medians take a second search: an item in the middle of a name is among its cheaper
+few enough items for one response. Medians take a second search: an item in the middle of a name is among its cheaper
 half, so the prices of that half are enough.
 """
 
@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from api.engine.answers import Answer, Json
 from api.engine.clauses import Clause, aggregation_request
+from api.engine.responses import EngineResponse, Json
 from api.search.groups import MIN_GROUP, SPANS
 from mappings.money import from_minor
 
@@ -20,7 +20,7 @@ Part = tuple[int, int]  # the lowest and the highest group
 @dataclass(frozen=True)
 class Sizes:
     """How much one search counts: the items of a part, about, and bounds on names and prices, which the 65,535 buckets
-    of one answer (search.max_buckets) leave room for.
+    of one response (search.max_buckets) leave room for.
     """
 
     part_items: int = 20_000
@@ -88,9 +88,9 @@ def spans_request(query: Clause, part: Part, sizes: Sizes) -> Clause:
     return aggregation_request(clause, {"names": names})
 
 
-def spans_of(answer: Answer, sizes: Sizes) -> list[Spans] | None:
-    """The names in the answer to `spans_request`, ascending; None if there may be more."""
-    buckets = answer["aggregations"]["names"]["buckets"]
+def spans_of(response: EngineResponse, sizes: Sizes) -> list[Spans] | None:
+    """The names in the response to `spans_request`, ascending; None if there may be more."""
+    buckets = response["aggregations"]["names"]["buckets"]
     return None if len(buckets) >= sizes.max_names else sorted(map(_spans, buckets), key=lambda spans: spans.name)
 
 
@@ -123,12 +123,12 @@ def medians_request(query: Clause, batch: Sequence[Spans], sizes: Sizes) -> Clau
     return aggregation_request(clause, {"names": names})
 
 
-def medians_of(answer: Answer, batch: Sequence[Spans]) -> dict[str, int | None]:
-    """The median of each name of the batch; None for one that has more prices below than fit into the answer."""
+def medians_of(response: EngineResponse, batch: Sequence[Spans]) -> dict[str, int | None]:
+    """The median of each name of the batch; None for one that has more prices below than fit into the response."""
     middles = {spans.name: spans.middle for spans in batch}
     return {
         bucket["key"]: _median(bucket["prices"]["buckets"], middles[bucket["key"]])
-        for bucket in answer["aggregations"]["names"]["buckets"]
+        for bucket in response["aggregations"]["names"]["buckets"]
     }
 
 

@@ -9,12 +9,12 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from api.auth import SearchToken
-from api.engine.answers import Json
 from api.engine.client import Engine
 from api.engine.errors import PitGoneError
+from api.engine.responses import Json
 from api.errors import ApiError
 from api.http.dependencies import only_query, service, service_of
-from api.http.openapi import TOKEN_ERRORS, answers
+from api.http.openapi import TOKEN_ERRORS, responses
 from api.known_platforms import platform_or_only
 from api.rate_limits.limits import RateLimits
 from api.search.context import search_context
@@ -53,7 +53,7 @@ class PriceRow(Offers):
     )
 
 
-class PricesAnswer(BaseModel):
+class PricesResponse(BaseModel):
     """Every name on offer."""
 
     status: str = Field(pattern="^success$")
@@ -67,7 +67,7 @@ ROW = (
 
 
 def _responses() -> dict[int | str, dict[str, Any]]:
-    described = answers(PricesAnswer, *TOKEN_ERRORS, "unknown_platform", "search_unavailable")
+    described = responses(PricesResponse, *TOKEN_ERRORS, "unknown_platform", "search_unavailable")
     described[200]["content"] = {NDJSON: {"schema": {"type": "string"}, "example": ROW}}
     described[200]["headers"]["ETag"] = {"schema": {"type": "string"}}
     described[304] = {

@@ -101,7 +101,7 @@ class SearchQuery:
 
     @property
     def compares_prices(self) -> bool:
-        """Whether the answer depends on comparing prices, by filter, facet, group or sort."""
+        """Whether the response depends on comparing prices, by filter, facet, group or sort."""
         by_filter_or_facet = any("price" in each for each in (self.filters, self.forced_clauses, self.body.facets))
         return by_filter_or_facet or self.body.group_by is not None or self.sort.name.startswith("price_")
 
@@ -126,7 +126,7 @@ class SearchQuery:
 
     @property
     def hit_requests(self) -> list[Clause]:
-        """The search bodies for a page, in the first answer, and for its exact total, in the last one.
+        """The search bodies for a page, in the first response, and for its exact total, in the last one.
 
         They are two if the sort ends early; if every hit is scored before any is shown, counting them costs nothing.
         """

@@ -1,1 +1,1 @@
-"""Search bodies and answers as pydantic models. A new request field goes here."""
+"""Search bodies and responses as pydantic models. A new request field goes here."""

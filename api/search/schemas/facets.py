@@ -49,7 +49,7 @@ class Histogram(BaseModel):
     buckets: list[Bucket] = Field(description="in order, from fixed edges; together all items that have a value")
 
 
-def _answer_of(row: Filter) -> tuple[Any, Any]:
+def _response_of(row: Filter) -> tuple[Any, Any]:
     if row.kind is Kind.FOLDED:
         return (list[ValueCount], Field(default_factory=list, description=_VALUES))
     return (Histogram, Field(default_factory=lambda: Histogram(min=None, max=None, buckets=[])))
@@ -59,5 +59,5 @@ Facets: type[BaseModel] = create_model(
     "Facets",
     __doc__="The facets that were asked for; the filter of a field narrows all counts but those of the field itself, "
     "so its other values show what choosing them would find.",
-    **{row.name: _answer_of(row) for row in FACETS},  # type: ignore[call-overload]  # one field a facet
+    **{row.name: _response_of(row) for row in FACETS},  # type: ignore[call-overload]  # one field a facet
 )

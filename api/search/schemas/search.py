@@ -108,14 +108,14 @@ class SearchBody(Strict):
     )
     cursor: Annotated[str, Field(strict=True, min_length=1)] | None = Field(
         default=None,
-        description="`*` starts reading all hits; the same body with the answer's `nextCursor` here continues it, "
+        description="`*` starts reading all hits; the same body with the response's `nextCursor` here continues it, "
         "until that is null: only `limit` may differ on the way; not together with `page`; with `groupBy` it leads to "
         "the last name, each with its offers at the time of the page",
     )
     facets: Annotated[list[FacetName], Field(max_length=len(FACETS)), NullDefault([])] = Field(
         default_factory=list,
-        description="fields whose values are counted over all hits; adds `facets` to the answer; a field's own filter "
-        "does not narrow its own counts, all other filters do",
+        description="fields whose values are counted over all hits; adds `facets` to the response; a field's own "
+        "filter does not narrow its own counts, all other filters do",
     )
     group_by: Literal["name"] | None = Field(
         default=None,
@@ -208,7 +208,7 @@ class Interpretation(BaseModel):
     )
 
 
-class SearchAnswer(BaseModel):
+class SearchResponse(BaseModel):
     """One page of hits and the exact number of all; `facets` and `interpretation` only for who asked."""
 
     status: Literal["success"]
@@ -223,8 +223,12 @@ class SearchAnswer(BaseModel):
     interpretation: Interpretation | None = Field(default=None, description="only with `explain`")
 
 
-ItemAnswer = success(
-    "ItemAnswer", "One item; `available` says whether it can be ordered now.", BaseModel, gear=GearItem, available=bool
+ItemResponse = success(
+    "ItemResponse",
+    "One item; `available` says whether it can be ordered now.",
+    BaseModel,
+    gear=GearItem,
+    available=bool,
 )
 
 
@@ -236,4 +240,6 @@ class SuggestionEntry(BaseModel):
     count: Annotated[int, Field(ge=1, description="how many items on offer have it, exactly")]
 
 
-SuggestAnswer = success("SuggestAnswer", "The best suggestions first.", BaseModel, suggestions=list[SuggestionEntry])
+SuggestResponse = success(
+    "SuggestResponse", "The best suggestions first.", BaseModel, suggestions=list[SuggestionEntry]
+)

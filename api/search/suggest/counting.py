@@ -12,7 +12,7 @@ import structlog
 from cachetools import LRUCache
 
 from api.background import BackgroundTasks
-from api.engine.answers import SearchEngine
+from api.engine.responses import SearchEngine
 from api.errors import ApiError
 from api.search.suggest.frequent_values import Counts, FrequentValues
 from api.search.suggest.requests import frequent_request, values_of
@@ -58,8 +58,8 @@ class FrequentValueCounts:
         try:
             counts: dict[str, Counts] = {}
             for row in SUGGESTED:  # one after the other: suggestions meanwhile wait for one at most
-                (answer,) = await self._engine.search_all(platforms, [frequent_request(row, MAX_VALUES)])
-                counts[row.kind] = values_of(answer)
+                (response,) = await self._engine.search_all(platforms, [frequent_request(row, MAX_VALUES)])
+                counts[row.kind] = values_of(response)
             values = await asyncio.to_thread(FrequentValues, counts, MAX_VALUES)
         except ApiError:  # suggestions do without, and say what is wrong with the engine
             log.warning("frequent values were not counted: suggestions are counted among all values")

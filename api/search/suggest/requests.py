@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from api.engine.answers import Answer
 from api.engine.clauses import Clause, any_of
+from api.engine.responses import EngineResponse
 from api.search.parsing.prefix import PrefixQuery, PrefixWord
 from api.search.query.text import similar
 from mappings.fields import OFFERED, SUGGESTED, Suggested
@@ -114,9 +114,9 @@ def frequent_request(row: Suggested, limit: int) -> Clause:
     }
 
 
-def values_of(answer: Answer) -> list[tuple[str, int]]:
-    """The values that an answer counts, with their counts."""
-    return [(bucket["key"], bucket["doc_count"]) for bucket in answer["aggregations"]["texts"]["buckets"]]
+def values_of(response: EngineResponse) -> list[tuple[str, int]]:
+    """The values that a response counts, with their counts."""
+    return [(bucket["key"], bucket["doc_count"]) for bucket in response["aggregations"]["texts"]["buckets"]]
 
 
 def _any_value(field: str, values: Sequence[str]) -> Clause:
@@ -135,9 +135,9 @@ def _word_clause(field: str, word: PrefixWord, fuzzy: bool) -> Clause:
     return any_of(clauses)
 
 
-def suggestions_of(query: SuggestionQuery, answer: Answer) -> list[Suggestion] | None:
+def suggestions_of(query: SuggestionQuery, response: EngineResponse) -> list[Suggestion] | None:
     """The suggestions of one search; None if they may not be the best or not exactly counted."""
-    terms = answer["aggregations"]["texts"]
+    terms = response["aggregations"]["texts"]
     row = query.row
     values = [Suggestion(bucket["key"], row.kind, bucket["doc_count"], query.begins) for bucket in terms["buckets"]]
     if query.values:

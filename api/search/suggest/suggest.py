@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import orjson
 
-from api.engine.answers import SearchEngine
 from api.engine.clauses import Clause
+from api.engine.responses import SearchEngine
 from api.search.parsing.prefix import PrefixQuery
 from api.search.suggest.frequent_values import FrequentValues
 from api.search.suggest.requests import (
@@ -65,11 +65,11 @@ async def suggest(
 async def _suggestions(
     engine: SearchEngine, platforms: Sequence[Platform], queries: Sequence[SuggestionQuery]
 ) -> list[Suggestion]:
-    answers = await engine.search_all(platforms, [suggestion_request(query) for query in queries])
+    responses = await engine.search_all(platforms, [suggestion_request(query) for query in queries])
     suggestions: list[Suggestion] = []
     incomplete: list[SuggestionQuery] = []
-    for query, answer in zip(queries, answers, strict=True):
-        values = suggestions_of(query, answer)
+    for query, response in zip(queries, responses, strict=True):
+        values = suggestions_of(query, response)
         if values is None:
             incomplete.append(replace(query, all_values=True))
         else:

@@ -60,7 +60,7 @@ def order(path: str, body: Any, idempotency_key: str | None) -> Call:
 
 
 def remove(path: str) -> Call:
-    """A DELETE; where it is sent again, the answer may be that there is nothing."""
+    """A DELETE; where it is sent again, the response may be that there is nothing."""
     return Call("DELETE", path)
 
 

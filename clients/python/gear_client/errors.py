@@ -24,7 +24,7 @@ class GearError(Exception):
 
 
 class ConnectionFailedError(Exception):
-    """No answer of the service came: no connection, none in time, or one of something else, such as a proxy."""
+    """No response of the service came: no connection, none in time, or one of something else, such as a proxy."""
 
 
 def error_of(response: httpx.Response) -> GearError | ConnectionFailedError:

@@ -1,11 +1,11 @@
-"""Requests and answers of the HTTP API; written by `make clients`."""
+"""Requests and responses of the HTTP API; written by `make clients`."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
 
-class AmountsAnswer(TypedDict):
+class AmountsResponse(TypedDict):
     """
     Fixed when the order is placed; main unit, two decimals.
     """
@@ -116,6 +116,15 @@ class DeliveryEntry(TypedDict):
     """
 
 
+class DeliveryResponse(TypedDict):
+    """
+    One callback.
+    """
+
+    status: Literal["success"]
+    delivery: DeliveryEntry
+
+
 class Details(TypedDict):
     """
     What the item is, in the words of its platform.
@@ -181,7 +190,7 @@ class FilterEntry(TypedDict):
     maximum: NotRequired[float | None]
 
 
-class FulfilmentAnswer(TypedDict):
+class FulfilmentResponse(TypedDict):
     """
     What fulfilment needs to hand the item over; null is what the order was placed without.
     """
@@ -299,7 +308,7 @@ class OrderEntry(TypedDict):
     """
     code: str | None
     fee: Literal["excluded", "included"]
-    amounts: AmountsAnswer
+    amounts: AmountsResponse
     createdAt: str
     """
     RFC 3339, UTC
@@ -312,6 +321,15 @@ class OrderEntry(TypedDict):
     """
     the order's page for the buyer, without a token
     """
+
+
+class OrderResponse(TypedDict):
+    """
+    The placed order.
+    """
+
+    status: Literal["success"]
+    order: OrderEntry
 
 
 class OrderWithHistory(TypedDict):
@@ -332,7 +350,7 @@ class OrderWithHistory(TypedDict):
     """
     code: str | None
     fee: Literal["excluded", "included"]
-    amounts: AmountsAnswer
+    amounts: AmountsResponse
     createdAt: str
     """
     RFC 3339, UTC
@@ -348,7 +366,7 @@ class OrderWithHistory(TypedDict):
     history: list[HistoryEntry]
 
 
-class OrderWithHistoryAnswer(TypedDict):
+class OrderWithHistoryResponse(TypedDict):
     """
     One order with its history.
     """
@@ -357,7 +375,7 @@ class OrderWithHistoryAnswer(TypedDict):
     order: OrderWithHistory
 
 
-class OrdersAnswer(TypedDict):
+class OrdersResponse(TypedDict):
     """
     A page of orders, newest first.
     """
@@ -395,7 +413,7 @@ class PlatformEntry(TypedDict):
     filters: list[FilterEntry]
 
 
-class PlatformsAnswer(TypedDict):
+class PlatformsResponse(TypedDict):
     """
     Everything that a client can look up instead of hard-coding it.
     """
@@ -439,7 +457,7 @@ class PriceRow(TypedDict):
     """
 
 
-class PricesAnswer(TypedDict):
+class PricesResponse(TypedDict):
     """
     Every name on offer.
     """
@@ -524,7 +542,7 @@ class Relaxed(TypedDict):
     """
 
 
-class RemovedAnswer(TypedDict):
+class RemovedResponse(TypedDict):
     """
     The id of the entry that was removed.
     """
@@ -533,7 +551,7 @@ class RemovedAnswer(TypedDict):
     removed: str
 
 
-class RemovedSearchAnswer(TypedDict):
+class RemovedSearchResponse(TypedDict):
     """
     A saved search that is gone.
     """
@@ -578,7 +596,16 @@ class SavedSearchEntry(TypedDict):
     """
 
 
-class SavedSearchesAnswer(TypedDict):
+class SavedSearchResponse(TypedDict):
+    """
+    One saved search.
+    """
+
+    status: Literal["success"]
+    search: SavedSearchEntry
+
+
+class SavedSearchesResponse(TypedDict):
     """
     A page of saved searches, newest first.
     """
@@ -680,6 +707,15 @@ class UnansweredEntry(TypedDict):
     """
 
 
+class UnansweredResponse(TypedDict):
+    """
+    The texts, the most frequent first.
+    """
+
+    status: Literal["success"]
+    searches: list[UnansweredEntry]
+
+
 class ValueCount(TypedDict):
     """
     A value and how many items have it.
@@ -722,7 +758,7 @@ class VocabularyEntry(TypedDict):
     """
 
 
-class VocabularyEntryAnswer(TypedDict):
+class VocabularyEntryResponse(TypedDict):
     """
     One entry.
     """
@@ -731,7 +767,16 @@ class VocabularyEntryAnswer(TypedDict):
     entry: VocabularyEntry
 
 
-class VocabularyTestAnswer(TypedDict):
+class VocabularyResponse(TypedDict):
+    """
+    The entries, those added first before.
+    """
+
+    status: Literal["success"]
+    entries: list[VocabularyEntry]
+
+
+class VocabularyTestResponse(TypedDict):
     """
     What the text finds as it is, and with the entry.
     """
@@ -989,7 +1034,7 @@ class TransitionBody(TypedDict):
     """
 
 
-class CatalogueAnswer(TypedDict):
+class CatalogueResponse(TypedDict):
     """
     What became of the items: each was written, superseded or refused.
     """
@@ -1006,7 +1051,7 @@ class CatalogueAnswer(TypedDict):
     refused: list[RefusedEntry]
 
 
-class CheapestAnswer(TypedDict):
+class CheapestResponse(TypedDict):
     """
     The placed orders, the cheapest item first.
     """
@@ -1015,22 +1060,13 @@ class CheapestAnswer(TypedDict):
     orders: list[OrderEntry]
 
 
-class DeliveriesAnswer(TypedDict):
+class DeliveriesResponse(TypedDict):
     """
     The callbacks of one order, oldest first.
     """
 
     status: Literal["success"]
     deliveries: list[DeliveryEntry]
-
-
-class DeliveryAnswer(TypedDict):
-    """
-    One callback.
-    """
-
-    status: Literal["success"]
-    delivery: DeliveryEntry
 
 
 class ErrorBody(TypedDict):
@@ -1085,6 +1121,15 @@ class ErrorBody(TypedDict):
     """
     only with `not_enough`: how many items can be ordered at the price
     """
+
+
+class ErrorResponse(TypedDict):
+    """
+    The one shape of every error.
+    """
+
+    status: Literal["error"]
+    error: ErrorBody
 
 
 class Facets(TypedDict):
@@ -1265,7 +1310,7 @@ class Interpretation(TypedDict):
     """
 
 
-class ItemAnswer(TypedDict):
+class ItemResponse(TypedDict):
     """
     One item; `available` says whether it can be ordered now.
     """
@@ -1273,15 +1318,6 @@ class ItemAnswer(TypedDict):
     status: Literal["success"]
     gear: GearItem
     available: bool
-
-
-class OrderAnswer(TypedDict):
-    """
-    The placed order.
-    """
-
-    status: Literal["success"]
-    order: OrderEntry
 
 
 class PlatformState(TypedDict):
@@ -1305,16 +1341,7 @@ class PlatformState(TypedDict):
     """
 
 
-class SavedSearchAnswer(TypedDict):
-    """
-    One saved search.
-    """
-
-    status: Literal["success"]
-    search: SavedSearchEntry
-
-
-class SearchAnswer(TypedDict):
+class SearchResponse(TypedDict):
     """
     One page of hits and the exact number of all; `facets` and `interpretation` only for who asked.
     """
@@ -1342,31 +1369,13 @@ class SearchAnswer(TypedDict):
     """
 
 
-class SuggestAnswer(TypedDict):
+class SuggestResponse(TypedDict):
     """
     The best suggestions first.
     """
 
     status: Literal["success"]
     suggestions: list[SuggestionEntry]
-
-
-class UnansweredAnswer(TypedDict):
-    """
-    The texts, the most frequent first.
-    """
-
-    status: Literal["success"]
-    searches: list[UnansweredEntry]
-
-
-class VocabularyAnswer(TypedDict):
-    """
-    The entries, those added first before.
-    """
-
-    status: Literal["success"]
-    entries: list[VocabularyEntry]
 
 
 class AttachmentFilter(TypedDict):
@@ -1506,7 +1515,7 @@ class SearchBody(TypedDict):
     """
     cursor: NotRequired[str | None]
     """
-    `*` starts reading all hits; the same body with the answer's `nextCursor` here continues it, until that is null: only `limit` may differ on the way; not together with `page`; with `groupBy` it leads to the last name, each with its offers at the time of the page
+    `*` starts reading all hits; the same body with the response's `nextCursor` here continues it, until that is null: only `limit` may differ on the way; not together with `page`; with `groupBy` it leads to the last name, each with its offers at the time of the page
     """
     facets: NotRequired[
         list[
@@ -1527,7 +1536,7 @@ class SearchBody(TypedDict):
         | None
     ]
     """
-    fields whose values are counted over all hits; adds `facets` to the answer; a field's own filter does not narrow its own counts, all other filters do
+    fields whose values are counted over all hits; adds `facets` to the response; a field's own filter does not narrow its own counts, all other filters do
     """
     groupBy: NotRequired[Literal["name"] | None]
     """
@@ -1611,7 +1620,7 @@ class ChangeEntry(TypedDict):
     """
 
 
-class ChangesAnswer(TypedDict):
+class ChangesResponse(TypedDict):
     """
     Changes, the oldest first.
     """
@@ -1628,16 +1637,7 @@ class ChangesAnswer(TypedDict):
     """
 
 
-class ErrorAnswer(TypedDict):
-    """
-    The one shape of every error.
-    """
-
-    status: Literal["error"]
-    error: ErrorBody
-
-
-class OperationsAnswer(TypedDict):
+class OperationsResponse(TypedDict):
     """
     The state of the service; what does not answer is null.
     """
@@ -1681,7 +1681,7 @@ class ChangesBody(TypedDict):
     filters: NotRequired[Filters | None]
     since: NotRequired[str | None]
     """
-    `next` of the answer before; absent: from now on
+    `next` of the response before; absent: from now on
     """
     limit: NotRequired[int | None]
     """

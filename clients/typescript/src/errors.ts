@@ -1,7 +1,7 @@
 // What a call can fail with.
 import type { components } from "./schema.js";
 
-export type ErrorEnvelope = components["schemas"]["ErrorAnswer"];
+export type ErrorEnvelope = components["schemas"]["ErrorResponse"];
 
 /** The service refused a call; `code` is the stable part, `message` is for people. */
 export class GearError extends Error {
@@ -26,7 +26,7 @@ export class GearError extends Error {
   }
 }
 
-/** No answer of the service came: no connection, none in time, or one of something else, such as a proxy. */
+/** No response of the service came: no connection, none in time, or one of something else, such as a proxy. */
 export class ConnectionFailedError extends Error {
   override readonly name = "ConnectionFailedError";
 }

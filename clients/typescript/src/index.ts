@@ -1,4 +1,4 @@
-// A typed client of the gear search and order service. Requests and answers are those of its HTTP API.
+// A typed client of the gear search and order service. Requests and responses are those of its HTTP API.
 import createFetchClient, { type Client } from "openapi-fetch";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 
@@ -12,7 +12,7 @@ export { WebhookVerificationError as CallbackError };
 type Schemas = components["schemas"];
 export type SearchBody = Partial<Schemas["SearchBody"]>;
 export type ChangesBody = Partial<Schemas["ChangesBody"]>;
-export type SearchAnswer = Schemas["SearchAnswer"];
+export type SearchResponse = Schemas["SearchResponse"];
 export type SearchHit = Schemas["SearchHit"];
 export type OrderBody = Partial<Schemas["OrderBody"]> & Pick<Schemas["OrderBody"], "account" | "email" | "platform" | "item">;
 export type CheapestBody = Schemas["CheapestBody"];
@@ -32,7 +32,7 @@ const WAIT_SECONDS = 20; // below the deadline of a call
 
 /**
  * The service. A method is one operation of the HTTP API; it throws GearError where the service refuses the call and
- * ConnectionFailedError where no answer of it comes.
+ * ConnectionFailedError where no response of it comes.
  *
  * A call is repeated after a lost connection or a refusal that passes, if that is safe; orders carry an idempotency
  * key, so that a repeated one is placed once.
@@ -49,115 +49,115 @@ export class GearClient {
   }
 
   /** Items on offer by text and filters. */
-  async search(body: SearchBody = {}): Promise<SearchAnswer> {
-    return answerOf(await this.#http.POST("/v1/gear/search", { body: body as Schemas["SearchBody"] }));
+  async search(body: SearchBody = {}): Promise<SearchResponse> {
+    return contentOf(await this.#http.POST("/v1/gear/search", { body: body as Schemas["SearchBody"] }));
   }
 
   /** Every hit of a search, page after page, of one moment. */
   async *searchAll(body: SearchBody = {}): AsyncGenerator<SearchHit, void, undefined> {
     let cursor: string | null | undefined = "*";
     while (cursor != null) {
-      const answer: SearchAnswer = await this.search({ limit: PAGE, ...body, cursor });
-      yield* answer.gear;
-      cursor = answer.nextCursor;
+      const response: SearchResponse = await this.search({ limit: PAGE, ...body, cursor });
+      yield* response.gear;
+      cursor = response.nextCursor;
     }
   }
 
   /** What came, changed and went since a bookmark; without one the feed starts now. */
-  async listChanges(body: ChangesBody = {}): Promise<Schemas["ChangesAnswer"]> {
+  async listChanges(body: ChangesBody = {}): Promise<Schemas["ChangesResponse"]> {
     const asked = await this.#http.POST("/v1/gear/changes", { body: body as Schemas["ChangesBody"] });
-    return answerOf(asked) as Schemas["ChangesAnswer"];
+    return contentOf(asked) as Schemas["ChangesResponse"];
   }
 
   /** The pages of changes, without end: keep `next` of each once its changes are applied, and resume from it. */
-  async *followChanges(body: ChangesBody = {}): AsyncGenerator<Schemas["ChangesAnswer"], never, undefined> {
+  async *followChanges(body: ChangesBody = {}): AsyncGenerator<Schemas["ChangesResponse"], never, undefined> {
     let since = body.since ?? null;
     for (;;) {
-      const answer = await this.listChanges({ limit: CHANGES, wait: WAIT_SECONDS, ...body, since });
-      yield answer;
-      since = answer.next;
+      const response = await this.listChanges({ limit: CHANGES, wait: WAIT_SECONDS, ...body, since });
+      yield response;
+      since = response.next;
     }
   }
 
   /** Names, weapons, finishes, collections and stickers that begin with a text. */
-  async getSuggestions(query: Query<"getSuggestions">): Promise<Schemas["SuggestAnswer"]> {
-    return answerOf(await this.#http.GET("/v1/gear/suggest", { params: { query } }));
+  async getSuggestions(query: Query<"getSuggestions">): Promise<Schemas["SuggestResponse"]> {
+    return contentOf(await this.#http.GET("/v1/gear/suggest", { params: { query } }));
   }
 
   /** One item, and whether it is on offer. */
-  async getItem(id: number, query: Query<"getItem"> = {}): Promise<Schemas["ItemAnswer"]> {
-    return answerOf(await this.#http.GET("/v1/gear/{id}", { params: { path: { id: String(id) }, query } }));
+  async getItem(id: number, query: Query<"getItem"> = {}): Promise<Schemas["ItemResponse"]> {
+    return contentOf(await this.#http.GET("/v1/gear/{id}", { params: { path: { id: String(id) }, query } }));
   }
 
   /** What every name on offer costs. */
-  async getPrices(query: Query<"getPrices">): Promise<Schemas["PricesAnswer"]> {
-    return answerOf(await this.#http.GET("/v1/gear/prices", { params: { query } })) as Schemas["PricesAnswer"];
+  async getPrices(query: Query<"getPrices">): Promise<Schemas["PricesResponse"]> {
+    return contentOf(await this.#http.GET("/v1/gear/prices", { params: { query } })) as Schemas["PricesResponse"];
   }
 
   /** The platforms, and every limit, sort and error code. */
-  async listPlatforms(): Promise<Schemas["PlatformsAnswer"]> {
-    return answerOf(await this.#http.GET("/v1/platforms"));
+  async listPlatforms(): Promise<Schemas["PlatformsResponse"]> {
+    return contentOf(await this.#http.GET("/v1/platforms"));
   }
 
   /** Orders one item. */
-  async orderItem(body: OrderBody, idempotencyKey: string = crypto.randomUUID()): Promise<Schemas["OrderAnswer"]> {
+  async orderItem(body: OrderBody, idempotencyKey: string = crypto.randomUUID()): Promise<Schemas["OrderResponse"]> {
     const params = { header: { "Idempotency-Key": idempotencyKey } };
-    return answerOf(await this.#http.POST("/v1/gear", { body: body as Schemas["OrderBody"], params }));
+    return contentOf(await this.#http.POST("/v1/gear", { body: body as Schemas["OrderBody"], params }));
   }
 
   /** Orders the cheapest items of a search, all or none. */
   async orderCheapestItems(
     body: CheapestBody,
     idempotencyKey: string = crypto.randomUUID(),
-  ): Promise<Schemas["CheapestAnswer"]> {
+  ): Promise<Schemas["CheapestResponse"]> {
     const params = { header: { "Idempotency-Key": idempotencyKey } };
-    return answerOf(await this.#http.POST("/v1/gear/cheapest", { body, params }));
+    return contentOf(await this.#http.POST("/v1/gear/cheapest", { body, params }));
   }
 
   /** One order with its history. */
-  async getOrder(id: string): Promise<Schemas["OrderWithHistoryAnswer"]> {
-    return answerOf(await this.#http.GET("/v1/orders/{id}", { params: { path: { id } } }));
+  async getOrder(id: string): Promise<Schemas["OrderWithHistoryResponse"]> {
+    return contentOf(await this.#http.GET("/v1/orders/{id}", { params: { path: { id } } }));
   }
 
   /** A page of orders, newest first. */
-  async listOrders(query: Query<"listOrders"> = {}): Promise<Schemas["OrdersAnswer"]> {
-    return answerOf(await this.#http.GET("/v1/orders", { params: { query } }));
+  async listOrders(query: Query<"listOrders"> = {}): Promise<Schemas["OrdersResponse"]> {
+    return contentOf(await this.#http.GET("/v1/orders", { params: { query } }));
   }
 
   /** Saves a search that calls back; the same one again is the same. */
-  async saveSearch(body: Schemas["SavedSearchBody"]): Promise<Schemas["SavedSearchAnswer"]> {
-    return answerOf(await this.#http.POST("/v1/searches", { body }));
+  async saveSearch(body: Schemas["SavedSearchBody"]): Promise<Schemas["SavedSearchResponse"]> {
+    return contentOf(await this.#http.POST("/v1/searches", { body }));
   }
 
   /** A page of the token's saved searches, newest first. */
-  async listSavedSearches(query: Query<"listSavedSearches"> = {}): Promise<Schemas["SavedSearchesAnswer"]> {
-    return answerOf(await this.#http.GET("/v1/searches", { params: { query } }));
+  async listSavedSearches(query: Query<"listSavedSearches"> = {}): Promise<Schemas["SavedSearchesResponse"]> {
+    return contentOf(await this.#http.GET("/v1/searches", { params: { query } }));
   }
 
   /** One saved search. */
-  async getSavedSearch(id: string): Promise<Schemas["SavedSearchAnswer"]> {
-    return answerOf(await this.#http.GET("/v1/searches/{id}", { params: { path: { id } } }));
+  async getSavedSearch(id: string): Promise<Schemas["SavedSearchResponse"]> {
+    return contentOf(await this.#http.GET("/v1/searches/{id}", { params: { path: { id } } }));
   }
 
   /** Deletes a saved search, and what it was still to be told. */
-  async deleteSavedSearch(id: string): Promise<Schemas["RemovedSearchAnswer"]> {
-    return answerOf(await this.#http.DELETE("/v1/searches/{id}", { params: { path: { id } } }));
+  async deleteSavedSearch(id: string): Promise<Schemas["RemovedSearchResponse"]> {
+    return contentOf(await this.#http.DELETE("/v1/searches/{id}", { params: { path: { id } } }));
   }
 
   /** Moves an order to another state. */
-  async transitionOrder(id: string, body: TransitionBody): Promise<Schemas["OrderAnswer"]> {
-    return answerOf(await this.#http.POST("/v1/orders/{id}/transitions", { params: { path: { id } }, body }));
+  async transitionOrder(id: string, body: TransitionBody): Promise<Schemas["OrderResponse"]> {
+    return contentOf(await this.#http.POST("/v1/orders/{id}/transitions", { params: { path: { id } }, body }));
   }
 
   /** Where an order's item is sent to. */
-  async getFulfilment(id: string): Promise<Schemas["FulfilmentAnswer"]> {
-    return answerOf(await this.#http.GET("/v1/orders/{id}/fulfilment", { params: { path: { id } } }));
+  async getFulfilment(id: string): Promise<Schemas["FulfilmentResponse"]> {
+    return contentOf(await this.#http.GET("/v1/orders/{id}/fulfilment", { params: { path: { id } } }));
   }
 
   /** Puts new and changed items, at most 5,000; with `visible` it returns once searches show them. */
-  async putItems(platform: number | string, items: object[], visible = false): Promise<Schemas["CatalogueAnswer"]> {
+  async putItems(platform: number | string, items: object[], visible = false): Promise<Schemas["CatalogueResponse"]> {
     const params = { path: { platform: String(platform) }, query: visibility(visible) };
-    return answerOf(await this.#http.PUT("/v1/catalogue/{platform}/items", { params, body: items }));
+    return contentOf(await this.#http.PUT("/v1/catalogue/{platform}/items", { params, body: items }));
   }
 
   /** Deletes items, at most 5,000; with `visible` it returns once no search shows them. */
@@ -165,19 +165,19 @@ export class GearClient {
     platform: number | string,
     body: Schemas["DeleteBody"],
     visible = false,
-  ): Promise<Schemas["CatalogueAnswer"]> {
+  ): Promise<Schemas["CatalogueResponse"]> {
     const params = { path: { platform: String(platform) }, query: visibility(visible) };
-    return answerOf(await this.#http.DELETE("/v1/catalogue/{platform}/items", { params, body }));
+    return contentOf(await this.#http.DELETE("/v1/catalogue/{platform}/items", { params, body }));
   }
 
   /** An order's callbacks. */
-  async listDeliveries(id: string): Promise<Schemas["DeliveriesAnswer"]> {
-    return answerOf(await this.#http.GET("/v1/orders/{id}/deliveries", { params: { path: { id } } }));
+  async listDeliveries(id: string): Promise<Schemas["DeliveriesResponse"]> {
+    return contentOf(await this.#http.GET("/v1/orders/{id}/deliveries", { params: { path: { id } } }));
   }
 
   /** Sends a callback again. */
-  async replayDelivery(id: string, n: number): Promise<Schemas["DeliveryAnswer"]> {
-    return answerOf(await this.#http.POST("/v1/orders/{id}/deliveries/{n}/replay", { params: { path: { id, n: String(n) } } }));
+  async replayDelivery(id: string, n: number): Promise<Schemas["DeliveryResponse"]> {
+    return contentOf(await this.#http.POST("/v1/orders/{id}/deliveries/{n}/replay", { params: { path: { id, n: String(n) } } }));
   }
 }
 
@@ -200,7 +200,7 @@ function visibility(visible: boolean): { visible?: "true" } {
   return visible ? { visible: "true" } : {};
 }
 
-function answerOf<Answer>(result: { data?: Answer; error?: unknown; response: Response }): Answer {
+function contentOf<Content>(result: { data?: Content; error?: unknown; response: Response }): Content {
   if (result.data !== undefined) return result.data;
   throw new GearError(result.response, result.error as ErrorEnvelope);
 }

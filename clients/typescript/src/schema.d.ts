@@ -40,7 +40,7 @@ export interface paths {
          *     binding of an item by an order is `gone`, its release `listed`. A reload of the catalogue adds only what differs.
          *
          *     Without `since` the feed starts now: ask for it first, then read all items by a cursor, then apply the changes from
-         *     `next` on. With `wait` the answer comes with the first change. `Accept: text/event-stream` sends each change as an
+         *     `next` on. With `wait` the response comes with the first change. `Accept: text/event-stream` sends each change as an
          *     event as soon as it is known, with the bookmark as its `id`; a `Last-Event-ID` header goes before `since`.
          *
          *     Bookmarks are good for 24 hours at least. After a 410 `bookmark_expired` read all items again.
@@ -445,7 +445,7 @@ export interface paths {
         };
         /**
          * Where an order's item is sent to
-         * @description The buyer's data, which no other answer has. Each read is recorded with the token that made it.
+         * @description The buyer's data, which no other response has. Each read is recorded with the token that made it.
          */
         get: operations["getFulfilment"];
         put?: never;
@@ -550,8 +550,8 @@ export interface paths {
          * The process can work
          * @description Whether searches and new orders work; 503 where neither does, or where the one that `for` names does not.
          *
-         *     It checks the index of every platform and the schema of the store. The answer may be a second old. A server that is
-         *     about to stop is not ready, though it serves.
+         *     It checks the index of every platform and the schema of the store. The response may be a second old. A server that
+         *     is about to stop is not ready, though it serves.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -567,10 +567,10 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * AmountsAnswer
+         * AmountsResponse
          * @description Fixed when the order is placed; main unit, two decimals.
          */
-        AmountsAnswer: {
+        AmountsResponse: {
             /** Price */
             price: number;
             /** Fee */
@@ -691,10 +691,10 @@ export interface components {
             count: number;
         };
         /**
-         * CatalogueAnswer
+         * CatalogueResponse
          * @description What became of the items: each was written, superseded or refused.
          */
-        CatalogueAnswer: {
+        CatalogueResponse: {
             /**
              * Status
              * @constant
@@ -739,10 +739,10 @@ export interface components {
             gear?: components["schemas"]["GearItem"] | null;
         };
         /**
-         * ChangesAnswer
+         * ChangesResponse
          * @description Changes, the oldest first.
          */
-        ChangesAnswer: {
+        ChangesResponse: {
             /**
              * Status
              * @constant
@@ -762,10 +762,10 @@ export interface components {
             more: boolean;
         };
         /**
-         * CheapestAnswer
+         * CheapestResponse
          * @description The placed orders, the cheapest item first.
          */
-        CheapestAnswer: {
+        CheapestResponse: {
             /**
              * Status
              * @constant
@@ -775,10 +775,10 @@ export interface components {
             orders: components["schemas"]["OrderEntry"][];
         };
         /**
-         * DeliveriesAnswer
+         * DeliveriesResponse
          * @description The callbacks of one order, oldest first.
          */
-        DeliveriesAnswer: {
+        DeliveriesResponse: {
             /**
              * Status
              * @constant
@@ -786,18 +786,6 @@ export interface components {
             status: "success";
             /** Deliveries */
             deliveries: components["schemas"]["DeliveryEntry"][];
-        };
-        /**
-         * DeliveryAnswer
-         * @description One callback.
-         */
-        DeliveryAnswer: {
-            /**
-             * Status
-             * @constant
-             */
-            status: "success";
-            delivery: components["schemas"]["DeliveryEntry"];
         };
         /**
          * DeliveryEntry
@@ -826,6 +814,18 @@ export interface components {
              * @description null where it has ended, and where it waits for the callback before it
              */
             nextAttemptAt: string | null;
+        };
+        /**
+         * DeliveryResponse
+         * @description One callback.
+         */
+        DeliveryResponse: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "success";
+            delivery: components["schemas"]["DeliveryEntry"];
         };
         /**
          * Details
@@ -865,18 +865,6 @@ export interface components {
             nodes: number;
             /** Unassignedshards */
             unassignedShards: number;
-        };
-        /**
-         * ErrorAnswer
-         * @description The one shape of every error.
-         */
-        ErrorAnswer: {
-            /**
-             * Status
-             * @constant
-             */
-            status: "error";
-            error: components["schemas"]["ErrorBody"];
         };
         /**
          * ErrorBody
@@ -932,6 +920,18 @@ export interface components {
             status: number;
             /** Message */
             message: string;
+        };
+        /**
+         * ErrorResponse
+         * @description The one shape of every error.
+         */
+        ErrorResponse: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "error";
+            error: components["schemas"]["ErrorBody"];
         };
         /**
          * Facets
@@ -1010,10 +1010,10 @@ export interface components {
             maximum?: number | null;
         };
         /**
-         * FulfilmentAnswer
+         * FulfilmentResponse
          * @description What fulfilment needs to hand the item over; null is what the order was placed without.
          */
-        FulfilmentAnswer: {
+        FulfilmentResponse: {
             /**
              * Status
              * @constant
@@ -1243,10 +1243,10 @@ export interface components {
             others?: components["schemas"]["Interpretation"][] | null;
         };
         /**
-         * ItemAnswer
+         * ItemResponse
          * @description One item; `available` says whether it can be ordered now.
          */
-        ItemAnswer: {
+        ItemResponse: {
             /**
              * Status
              * @constant
@@ -1293,10 +1293,10 @@ export interface components {
             floatMax: number | null;
         };
         /**
-         * OperationsAnswer
+         * OperationsResponse
          * @description The state of the service; what does not answer is null.
          */
-        OperationsAnswer: {
+        OperationsResponse: {
             /**
              * Status
              * @constant
@@ -1321,18 +1321,6 @@ export interface components {
             platforms: components["schemas"]["PlatformState"][] | null;
             /** @description null where the store does not answer */
             backlogs: components["schemas"]["BacklogsEntry"] | null;
-        };
-        /**
-         * OrderAnswer
-         * @description The placed order.
-         */
-        OrderAnswer: {
-            /**
-             * Status
-             * @constant
-             */
-            status: "success";
-            order: components["schemas"]["OrderEntry"];
         };
         /**
          * OrderEntry
@@ -1365,7 +1353,7 @@ export interface components {
              * @enum {string}
              */
             fee: "excluded" | "included";
-            amounts: components["schemas"]["AmountsAnswer"];
+            amounts: components["schemas"]["AmountsResponse"];
             /**
              * Createdat
              * @description RFC 3339, UTC
@@ -1381,6 +1369,18 @@ export interface components {
              * @description the order's page for the buyer, without a token
              */
             statusUrl: string;
+        };
+        /**
+         * OrderResponse
+         * @description The placed order.
+         */
+        OrderResponse: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "success";
+            order: components["schemas"]["OrderEntry"];
         };
         /**
          * OrderWithHistory
@@ -1413,7 +1413,7 @@ export interface components {
              * @enum {string}
              */
             fee: "excluded" | "included";
-            amounts: components["schemas"]["AmountsAnswer"];
+            amounts: components["schemas"]["AmountsResponse"];
             /**
              * Createdat
              * @description RFC 3339, UTC
@@ -1433,10 +1433,10 @@ export interface components {
             history: components["schemas"]["HistoryEntry"][];
         };
         /**
-         * OrderWithHistoryAnswer
+         * OrderWithHistoryResponse
          * @description One order with its history.
          */
-        OrderWithHistoryAnswer: {
+        OrderWithHistoryResponse: {
             /**
              * Status
              * @constant
@@ -1445,10 +1445,10 @@ export interface components {
             order: components["schemas"]["OrderWithHistory"];
         };
         /**
-         * OrdersAnswer
+         * OrdersResponse
          * @description A page of orders, newest first.
          */
-        OrdersAnswer: {
+        OrdersResponse: {
             /**
              * Status
              * @constant
@@ -1519,10 +1519,10 @@ export interface components {
             intakes: components["schemas"]["IntakeEntry"][];
         };
         /**
-         * PlatformsAnswer
+         * PlatformsResponse
          * @description Everything that a client can look up instead of hard-coding it.
          */
-        PlatformsAnswer: {
+        PlatformsResponse: {
             /**
              * Status
              * @constant
@@ -1578,10 +1578,10 @@ export interface components {
             priceMedian: number | null;
         };
         /**
-         * PricesAnswer
+         * PricesResponse
          * @description Every name on offer.
          */
-        PricesAnswer: {
+        PricesResponse: {
             /** Status */
             status: string;
             /**
@@ -1684,10 +1684,10 @@ export interface components {
             to: string;
         };
         /**
-         * RemovedAnswer
+         * RemovedResponse
          * @description The id of the entry that was removed.
          */
-        RemovedAnswer: {
+        RemovedResponse: {
             /**
              * Status
              * @constant
@@ -1697,10 +1697,10 @@ export interface components {
             removed: string;
         };
         /**
-         * RemovedSearchAnswer
+         * RemovedSearchResponse
          * @description A saved search that is gone.
          */
-        RemovedSearchAnswer: {
+        RemovedSearchResponse: {
             /**
              * Status
              * @constant
@@ -1721,18 +1721,6 @@ export interface components {
             texts: string[];
             /** Names */
             names: string[];
-        };
-        /**
-         * SavedSearchAnswer
-         * @description One saved search.
-         */
-        SavedSearchAnswer: {
-            /**
-             * Status
-             * @constant
-             */
-            status: "success";
-            search: components["schemas"]["SavedSearchEntry"];
         };
         /**
          * SavedSearchEntry
@@ -1768,10 +1756,22 @@ export interface components {
             gapAt: string | null;
         };
         /**
-         * SavedSearchesAnswer
+         * SavedSearchResponse
+         * @description One saved search.
+         */
+        SavedSearchResponse: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "success";
+            search: components["schemas"]["SavedSearchEntry"];
+        };
+        /**
+         * SavedSearchesResponse
          * @description A page of saved searches, newest first.
          */
-        SavedSearchesAnswer: {
+        SavedSearchesResponse: {
             /**
              * Status
              * @constant
@@ -1784,36 +1784,6 @@ export interface components {
              * @description send it as `cursor` for the next page; null at the end
              */
             nextCursor: string | null;
-        };
-        /**
-         * SearchAnswer
-         * @description One page of hits and the exact number of all; `facets` and `interpretation` only for who asked.
-         */
-        SearchAnswer: {
-            /**
-             * Status
-             * @constant
-             */
-            status: "success";
-            /**
-             * Gear
-             * @description the hits of this page, in the order of `sort`
-             */
-            gear: components["schemas"]["SearchHit"][];
-            /**
-             * Total
-             * @description exactly how many hits there are; with `groupBy` how many names
-             */
-            total: number;
-            /**
-             * Nextcursor
-             * @description only with `cursor`: continues it for 5 minutes from now; null where all hits have been given
-             */
-            nextCursor?: string | null;
-            /** @description only with `facets` */
-            facets?: components["schemas"]["Facets"];
-            /** @description only with `explain` */
-            interpretation?: components["schemas"]["Interpretation"] | null;
         };
         /**
          * SearchHit
@@ -1846,15 +1816,45 @@ export interface components {
             offers?: components["schemas"]["Offers"] | null;
         };
         /**
+         * SearchResponse
+         * @description One page of hits and the exact number of all; `facets` and `interpretation` only for who asked.
+         */
+        SearchResponse: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "success";
+            /**
+             * Gear
+             * @description the hits of this page, in the order of `sort`
+             */
+            gear: components["schemas"]["SearchHit"][];
+            /**
+             * Total
+             * @description exactly how many hits there are; with `groupBy` how many names
+             */
+            total: number;
+            /**
+             * Nextcursor
+             * @description only with `cursor`: continues it for 5 minutes from now; null where all hits have been given
+             */
+            nextCursor?: string | null;
+            /** @description only with `facets` */
+            facets?: components["schemas"]["Facets"];
+            /** @description only with `explain` */
+            interpretation?: components["schemas"]["Interpretation"] | null;
+        };
+        /**
          * SortName
          * @enum {string}
          */
         SortName: "relevance" | "price_asc" | "price_desc" | "float_asc" | "float_desc" | "name_asc" | "name_desc" | "newest";
         /**
-         * SuggestAnswer
+         * SuggestResponse
          * @description The best suggestions first.
          */
-        SuggestAnswer: {
+        SuggestResponse: {
             /**
              * Status
              * @constant
@@ -1902,19 +1902,6 @@ export interface components {
             names: string[];
         };
         /**
-         * UnansweredAnswer
-         * @description The texts, the most frequent first.
-         */
-        UnansweredAnswer: {
-            /**
-             * Status
-             * @constant
-             */
-            status: "success";
-            /** Searches */
-            searches: components["schemas"]["UnansweredEntry"][];
-        };
-        /**
          * UnansweredEntry
          * @description A text that was searched for in vain.
          */
@@ -1951,6 +1938,19 @@ export interface components {
             lastDay: string;
         };
         /**
+         * UnansweredResponse
+         * @description The texts, the most frequent first.
+         */
+        UnansweredResponse: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "success";
+            /** Searches */
+            searches: components["schemas"]["UnansweredEntry"][];
+        };
+        /**
          * ValueCount
          * @description A value and how many items have it.
          */
@@ -1965,19 +1965,6 @@ export interface components {
              * @description the `total` of the same search with this value alone for the field; spellings that a filter takes for one (`StatTrak™`, `★ StatTrak™`) each have the count of all of them: not to be added up
              */
             count: number;
-        };
-        /**
-         * VocabularyAnswer
-         * @description The entries, those added first before.
-         */
-        VocabularyAnswer: {
-            /**
-             * Status
-             * @constant
-             */
-            status: "success";
-            /** Entries */
-            entries: components["schemas"]["VocabularyEntry"][];
         };
         /**
          * VocabularyEntry
@@ -2011,10 +1998,10 @@ export interface components {
             removedAt: string | null;
         };
         /**
-         * VocabularyEntryAnswer
+         * VocabularyEntryResponse
          * @description One entry.
          */
-        VocabularyEntryAnswer: {
+        VocabularyEntryResponse: {
             /**
              * Status
              * @constant
@@ -2023,10 +2010,23 @@ export interface components {
             entry: components["schemas"]["VocabularyEntry"];
         };
         /**
-         * VocabularyTestAnswer
+         * VocabularyResponse
+         * @description The entries, those added first before.
+         */
+        VocabularyResponse: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "success";
+            /** Entries */
+            entries: components["schemas"]["VocabularyEntry"][];
+        };
+        /**
+         * VocabularyTestResponse
          * @description What the text finds as it is, and with the entry.
          */
-        VocabularyTestAnswer: {
+        VocabularyTestResponse: {
             /**
              * Status
              * @constant
@@ -2159,7 +2159,7 @@ export interface components {
             filters: components["schemas"]["Filters"] | null;
             /**
              * Since
-             * @description `next` of the answer before; absent: from now on
+             * @description `next` of the response before; absent: from now on
              * @default null
              */
             since: string | null;
@@ -2599,13 +2599,13 @@ export interface components {
             sort: components["schemas"]["SortName"] | null;
             /**
              * Cursor
-             * @description `*` starts reading all hits; the same body with the answer's `nextCursor` here continues it, until that is null: only `limit` may differ on the way; not together with `page`; with `groupBy` it leads to the last name, each with its offers at the time of the page
+             * @description `*` starts reading all hits; the same body with the response's `nextCursor` here continues it, until that is null: only `limit` may differ on the way; not together with `page`; with `groupBy` it leads to the last name, each with its offers at the time of the page
              * @default null
              */
             cursor: string | null;
             /**
              * Facets
-             * @description fields whose values are counted over all hits; adds `facets` to the answer; a field's own filter does not narrow its own counts, all other filters do
+             * @description fields whose values are counted over all hits; adds `facets` to the response; a field's own filter does not narrow its own counts, all other filters do
              */
             facets?: components["schemas"]["FacetName"][] | null;
             /**
@@ -2782,7 +2782,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SearchAnswer"];
+                    "application/json": components["schemas"]["SearchResponse"];
                 };
             };
             /** @description `bad_request`, `invalid_json` */
@@ -2792,7 +2792,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -2803,7 +2803,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -2813,7 +2813,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `cursor_expired` */
@@ -2823,7 +2823,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `body_too_large` */
@@ -2833,7 +2833,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -2843,7 +2843,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unsupported_media_type` */
@@ -2853,7 +2853,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform`, `page_window_exceeded` */
@@ -2863,7 +2863,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -2874,7 +2874,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -2884,7 +2884,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
@@ -2895,7 +2895,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2973,7 +2973,7 @@ export interface operations {
                      *       "more": false
                      *     }
                      */
-                    "application/json": components["schemas"]["ChangesAnswer"];
+                    "application/json": components["schemas"]["ChangesResponse"];
                     /**
                      * @example id: 5f0c2a9be1d34780.1042
                      *     data: {"id":40000012399,"change":"gone","at":"2026-01-01T12:00:00.250Z"}
@@ -2988,7 +2988,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -2999,7 +2999,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -3009,7 +3009,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `bookmark_expired` */
@@ -3019,7 +3019,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `body_too_large` */
@@ -3029,7 +3029,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -3039,7 +3039,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unsupported_media_type` */
@@ -3049,7 +3049,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform` */
@@ -3059,7 +3059,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -3070,7 +3070,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -3080,7 +3080,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
@@ -3091,7 +3091,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3132,7 +3132,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["PricesAnswer"];
+                    "application/json": components["schemas"]["PricesResponse"];
                     /** @example {"name":"AK-47 | Redline (Field-Tested)","count":214,"priceMin":20.9,"priceMedian":21.4,"priceMax":48.0,"floatMin":0.1502,"floatMax":0.3798} */
                     "application/x-ndjson": string;
                 };
@@ -3154,7 +3154,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -3164,7 +3164,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -3174,7 +3174,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform` */
@@ -3184,7 +3184,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -3195,7 +3195,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -3205,7 +3205,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
@@ -3216,7 +3216,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3261,7 +3261,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["SuggestAnswer"];
+                    "application/json": components["schemas"]["SuggestResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -3272,7 +3272,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -3282,7 +3282,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -3292,7 +3292,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform` */
@@ -3302,7 +3302,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -3313,7 +3313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -3323,7 +3323,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
@@ -3334,7 +3334,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3401,7 +3401,7 @@ export interface operations {
                      *       "available": true
                      *     }
                      */
-                    "application/json": components["schemas"]["ItemAnswer"];
+                    "application/json": components["schemas"]["ItemResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -3412,7 +3412,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -3422,7 +3422,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `item_not_found` */
@@ -3432,7 +3432,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -3442,7 +3442,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform` */
@@ -3452,7 +3452,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -3463,7 +3463,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -3473,7 +3473,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
@@ -3484,7 +3484,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3568,7 +3568,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["PlatformsAnswer"];
+                    "application/json": components["schemas"]["PlatformsResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -3579,7 +3579,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -3589,7 +3589,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -3599,7 +3599,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -3609,7 +3609,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -3620,7 +3620,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -3630,7 +3630,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
@@ -3641,7 +3641,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3693,7 +3693,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["VocabularyAnswer"];
+                    "application/json": components["schemas"]["VocabularyResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -3704,7 +3704,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -3714,7 +3714,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -3724,7 +3724,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform` */
@@ -3734,7 +3734,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -3745,7 +3745,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -3755,7 +3755,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -3766,7 +3766,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3818,7 +3818,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["VocabularyEntryAnswer"];
+                    "application/json": components["schemas"]["VocabularyEntryResponse"];
                 };
             };
             /** @description `bad_request`, `invalid_json` */
@@ -3828,7 +3828,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -3839,7 +3839,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -3849,7 +3849,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `body_too_large` */
@@ -3859,7 +3859,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -3869,7 +3869,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unsupported_media_type` */
@@ -3879,7 +3879,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform` */
@@ -3889,7 +3889,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -3900,7 +3900,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -3910,7 +3910,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -3921,7 +3921,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3951,7 +3951,7 @@ export interface operations {
                      *       "removed": "term_kq0Zr3Qm1x2v"
                      *     }
                      */
-                    "application/json": components["schemas"]["RemovedAnswer"];
+                    "application/json": components["schemas"]["RemovedResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -3962,7 +3962,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -3972,7 +3972,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `not_found` */
@@ -3982,7 +3982,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -3992,7 +3992,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -4002,7 +4002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -4013,7 +4013,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -4023,7 +4023,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -4034,7 +4034,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -4074,7 +4074,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["VocabularyTestAnswer"];
+                    "application/json": components["schemas"]["VocabularyTestResponse"];
                 };
             };
             /** @description `bad_request`, `invalid_json` */
@@ -4084,7 +4084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -4095,7 +4095,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -4105,7 +4105,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `body_too_large` */
@@ -4115,7 +4115,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -4125,7 +4125,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unsupported_media_type` */
@@ -4135,7 +4135,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform` */
@@ -4145,7 +4145,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -4156,7 +4156,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -4166,7 +4166,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
@@ -4177,7 +4177,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -4220,7 +4220,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["UnansweredAnswer"];
+                    "application/json": components["schemas"]["UnansweredResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -4231,7 +4231,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -4241,7 +4241,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -4251,7 +4251,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform` */
@@ -4261,7 +4261,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -4272,7 +4272,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -4282,7 +4282,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -4293,7 +4293,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -4341,7 +4341,7 @@ export interface operations {
                      *       "nextCursor": null
                      *     }
                      */
-                    "application/json": components["schemas"]["SavedSearchesAnswer"];
+                    "application/json": components["schemas"]["SavedSearchesResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -4352,7 +4352,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -4362,7 +4362,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -4372,7 +4372,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -4382,7 +4382,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -4393,7 +4393,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -4403,7 +4403,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -4414,7 +4414,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -4459,7 +4459,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["SavedSearchAnswer"];
+                    "application/json": components["schemas"]["SavedSearchResponse"];
                 };
             };
             /** @description `bad_request`, `invalid_json` */
@@ -4469,7 +4469,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -4480,7 +4480,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -4490,7 +4490,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `too_many_searches` */
@@ -4500,7 +4500,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `body_too_large` */
@@ -4510,7 +4510,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -4520,7 +4520,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unsupported_media_type` */
@@ -4530,7 +4530,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform` */
@@ -4540,7 +4540,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -4551,7 +4551,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -4561,7 +4561,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
@@ -4572,7 +4572,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -4615,7 +4615,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["SavedSearchAnswer"];
+                    "application/json": components["schemas"]["SavedSearchResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -4626,7 +4626,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -4636,7 +4636,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_not_found` */
@@ -4646,7 +4646,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -4656,7 +4656,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -4666,7 +4666,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -4677,7 +4677,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -4687,7 +4687,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -4698,7 +4698,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -4728,7 +4728,7 @@ export interface operations {
                      *       "removed": "sch_p3Jt8cXq0ZrW5nYb7KdLm2Va"
                      *     }
                      */
-                    "application/json": components["schemas"]["RemovedSearchAnswer"];
+                    "application/json": components["schemas"]["RemovedSearchResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -4739,7 +4739,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -4749,7 +4749,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_not_found` */
@@ -4759,7 +4759,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -4769,7 +4769,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -4779,7 +4779,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -4790,7 +4790,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -4800,7 +4800,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -4811,7 +4811,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -4897,7 +4897,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["OperationsAnswer"];
+                    "application/json": components["schemas"]["OperationsResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -4908,7 +4908,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -4918,7 +4918,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -4928,7 +4928,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -4938,7 +4938,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -4949,7 +4949,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -4959,7 +4959,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -4970,7 +4970,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -5024,7 +5024,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["CheapestAnswer"];
+                    "application/json": components["schemas"]["CheapestResponse"];
                 };
             };
             /** @description `bad_request`, `invalid_json` */
@@ -5034,7 +5034,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -5045,7 +5045,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -5055,7 +5055,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `not_enough` */
@@ -5065,7 +5065,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `body_too_large` */
@@ -5075,7 +5075,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -5085,7 +5085,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unsupported_media_type` */
@@ -5095,7 +5095,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform`, `idempotency_key_reused` */
@@ -5105,7 +5105,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited`, `too_many_orders` */
@@ -5116,7 +5116,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -5126,7 +5126,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
@@ -5137,7 +5137,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -5170,7 +5170,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogueAnswer"];
+                    "application/json": components["schemas"]["CatalogueResponse"];
                 };
             };
             /** @description `bad_request`, `invalid_json` */
@@ -5180,7 +5180,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -5191,7 +5191,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -5201,7 +5201,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `body_too_large` */
@@ -5211,7 +5211,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -5221,7 +5221,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unsupported_media_type` */
@@ -5231,7 +5231,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform` */
@@ -5241,7 +5241,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -5252,7 +5252,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -5262,7 +5262,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
@@ -5273,7 +5273,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -5312,7 +5312,7 @@ export interface operations {
                      *       "refused": []
                      *     }
                      */
-                    "application/json": components["schemas"]["CatalogueAnswer"];
+                    "application/json": components["schemas"]["CatalogueResponse"];
                 };
             };
             /** @description `bad_request`, `invalid_json` */
@@ -5322,7 +5322,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -5333,7 +5333,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -5343,7 +5343,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `body_too_large` */
@@ -5353,7 +5353,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -5363,7 +5363,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unsupported_media_type` */
@@ -5373,7 +5373,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform` */
@@ -5383,7 +5383,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -5394,7 +5394,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -5404,7 +5404,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
@@ -5415,7 +5415,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -5467,7 +5467,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["OrderAnswer"];
+                    "application/json": components["schemas"]["OrderResponse"];
                 };
             };
             /** @description `bad_request`, `invalid_json` */
@@ -5477,7 +5477,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -5488,7 +5488,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -5498,7 +5498,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `item_not_found` */
@@ -5508,7 +5508,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `item_unavailable`, `price_changed` */
@@ -5518,7 +5518,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `body_too_large` */
@@ -5528,7 +5528,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -5538,7 +5538,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unsupported_media_type` */
@@ -5548,7 +5548,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed`, `unknown_platform`, `idempotency_key_reused` */
@@ -5558,7 +5558,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited`, `too_many_orders` */
@@ -5569,7 +5569,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -5579,7 +5579,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
@@ -5590,7 +5590,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -5644,7 +5644,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["OrderWithHistoryAnswer"];
+                    "application/json": components["schemas"]["OrderWithHistoryResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -5655,7 +5655,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -5665,7 +5665,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `order_not_found` */
@@ -5675,7 +5675,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -5685,7 +5685,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -5695,7 +5695,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -5706,7 +5706,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -5716,7 +5716,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -5727,7 +5727,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -5785,7 +5785,7 @@ export interface operations {
                      *       "nextCursor": "MTc4NjI0ODAwMDAwMDAwMC9vcmRfWDNwOW5BcTBadDdMd0syc1ZiNlJjTTFk"
                      *     }
                      */
-                    "application/json": components["schemas"]["OrdersAnswer"];
+                    "application/json": components["schemas"]["OrdersResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -5796,7 +5796,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -5806,7 +5806,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -5816,7 +5816,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -5826,7 +5826,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -5837,7 +5837,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -5847,7 +5847,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -5858,7 +5858,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -5921,7 +5921,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["OrderWithHistoryAnswer"];
+                    "application/json": components["schemas"]["OrderWithHistoryResponse"];
                 };
             };
             /** @description `bad_request`, `invalid_json` */
@@ -5931,7 +5931,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -5942,7 +5942,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -5952,7 +5952,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `order_not_found` */
@@ -5962,7 +5962,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `invalid_transition` */
@@ -5972,7 +5972,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `body_too_large` */
@@ -5982,7 +5982,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -5992,7 +5992,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unsupported_media_type` */
@@ -6002,7 +6002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -6012,7 +6012,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -6023,7 +6023,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -6033,7 +6033,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -6044,7 +6044,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -6082,7 +6082,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["FulfilmentAnswer"];
+                    "application/json": components["schemas"]["FulfilmentResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -6093,7 +6093,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -6103,7 +6103,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `order_not_found` */
@@ -6113,7 +6113,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `personal_data_erased` */
@@ -6123,7 +6123,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -6133,7 +6133,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -6143,7 +6143,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -6154,7 +6154,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -6164,7 +6164,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -6175,7 +6175,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -6220,7 +6220,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["DeliveriesAnswer"];
+                    "application/json": components["schemas"]["DeliveriesResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -6231,7 +6231,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -6241,7 +6241,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `order_not_found` */
@@ -6251,7 +6251,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -6261,7 +6261,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -6271,7 +6271,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -6282,7 +6282,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -6292,7 +6292,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -6303,7 +6303,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -6348,7 +6348,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["DeliveryAnswer"];
+                    "application/json": components["schemas"]["DeliveryResponse"];
                 };
             };
             /** @description `bad_request` */
@@ -6358,7 +6358,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `unauthorized` */
@@ -6369,7 +6369,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -6379,7 +6379,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `order_not_found`, `delivery_not_found` */
@@ -6389,7 +6389,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -6399,7 +6399,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -6409,7 +6409,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -6420,7 +6420,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -6430,7 +6430,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -6441,7 +6441,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -6474,7 +6474,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `forbidden` */
@@ -6484,7 +6484,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `uri_too_long` */
@@ -6494,7 +6494,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -6504,7 +6504,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -6515,7 +6515,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -6525,7 +6525,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `store_unavailable`, `overloaded` */
@@ -6536,7 +6536,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -6572,7 +6572,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -6582,7 +6582,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -6592,7 +6592,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `overloaded` */
@@ -6603,7 +6603,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -6644,7 +6644,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `validation_failed` */
@@ -6654,7 +6654,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `rate_limited` */
@@ -6665,7 +6665,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `internal` */
@@ -6675,7 +6675,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
@@ -6686,7 +6686,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };

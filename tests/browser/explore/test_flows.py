@@ -9,7 +9,7 @@ from playwright.async_api import Page, expect
 
 from mappings.fields import SORTS
 from tests.browser.explore.window import HOSTILE, HOSTILE_ID, MARKUP, PHONE, ShopWindow
-from tests.support.services.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, responses
 
 CARDS = "#results .grid .card:not(.skeleton-card)"
 
@@ -58,10 +58,10 @@ async def test_a_text_is_searched_while_it_is_typed_and_shown_as_it_was_understo
 
 
 async def test_a_word_that_nothing_has_is_shown_as_left_out(window: ShopWindow) -> None:
-    answer = await window.search(query="ak xyzzyqwert", explain=True)
-    ignored = answer["interpretation"]["ignored"]
+    response = await window.search(query="ak xyzzyqwert", explain=True)
+    ignored = response["interpretation"]["ignored"]
     async with window.opened("/explore?q=ak+xyzzyqwert") as page:
-        await expect_total(page, answer["total"])
+        await expect_total(page, response["total"])
         assert ignored == ["xyzzyqwert"]
         await page.get_by_role("button", name="Remove xyzzyqwert: left out: nothing has it").click()
         await expect(page.get_by_role("combobox", name="Search the catalogue")).to_have_value("ak")
@@ -127,10 +127,10 @@ async def test_every_sort_in_both_views_shows_what_the_api_answers(window: ShopW
                 value = "" if sort.name == "relevance" else sort.name
                 await page.get_by_label("Sort").select_option(value)
                 body = {"query": "ak", "sort": sort.name, "limit": 1, **({"groupBy": "name"} if names else {})}
-                answer = await window.search(**body)
-                await expect_total(page, answer["total"])
+                response = await window.search(**body)
+                await expect_total(page, response["total"])
                 link = page.locator(CARDS).first.get_by_role("link")
-                await expect(link).to_have_attribute("aria-label", answer["gear"][0]["name"])
+                await expect(link).to_have_attribute("aria-label", response["gear"][0]["name"])
     assert window.complaints == []
 
 
@@ -183,7 +183,7 @@ async def test_an_item_has_a_page_and_going_back_finds_the_results_as_they_were(
 
 async def test_a_sandbox_order_goes_on_live_with_its_callbacks(window: ShopWindow) -> None:
     (item,) = (await window.search(query="ak redline", limit=1))["gear"]
-    with Receiver(answers(200)) as receiver:
+    with Receiver(responses(200)) as receiver:
         async with window.opened(f"/explore?item={item['id']}") as page:
             await page.get_by_label("How it ends").select_option("Completed")
             await page.get_by_label("Callback address").fill(f"http://127.0.0.1:{receiver.port}/hooks")

@@ -45,14 +45,14 @@ async def operator(window: ShopWindow) -> AsyncIterator[httpx.AsyncClient]:
 
 async def upsert(client: httpx.AsyncClient, *items: dict[str, Any]) -> None:
     """Writes listings; each must be taken."""
-    answer = await client.put("/items", json=list(items))
-    assert (answer.status_code, answer.json().get("written")) == (200, len(items)), answer.text
+    response = await client.put("/items", json=list(items))
+    assert (response.status_code, response.json().get("written")) == (200, len(items)), response.text
 
 
 async def delete(client: httpx.AsyncClient, *numbers: int) -> None:
     """Takes listings away."""
-    answer = await client.request("DELETE", "/items", json={"ids": numbers})
-    assert answer.status_code == 200, answer.text
+    response = await client.request("DELETE", "/items", json={"ids": numbers})
+    assert response.status_code == 200, response.text
 
 
 @asynccontextmanager

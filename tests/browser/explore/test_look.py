@@ -121,8 +121,8 @@ async def test_without_a_key_the_page_asks_for_a_token_and_forgets_it(window: Sh
         key = re.compile(r'"key": "[^"]+"')
 
         async def without_key(route: Route) -> None:
-            answer = await route.fetch()
-            await route.fulfill(response=answer, body=key.sub('"key": null', await answer.text()))
+            response = await route.fetch()
+            await route.fulfill(response=response, body=key.sub('"key": null', await response.text()))
 
         await page.route(f"{window.base}/explore", without_key)
         await page.reload()

@@ -61,8 +61,8 @@ async def searched_in_vain(window: ShopWindow, text: str) -> None:
     async with httpx.AsyncClient(base_url=window.base, headers={"Authorization": f"Bearer {token}"}) as client:
 
         async def counted() -> bool:
-            answer = await client.get("/v1/searches/unanswered", params={"limit": 1000}, timeout=60)
-            return text in [each["text"] for each in answer.json()["searches"]]
+            response = await client.get("/v1/searches/unanswered", params={"limit": 1000}, timeout=60)
+            return text in [each["text"] for each in response.json()["searches"]]
 
         await until(counted, seconds=60)
 

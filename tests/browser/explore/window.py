@@ -106,9 +106,9 @@ class ShopWindow:
         """The API's own answer to a search."""
         headers = {"Authorization": f"Bearer {self.token}"}
         async with httpx.AsyncClient(base_url=self.base, headers=headers, timeout=60) as client:
-            answer = await client.post("/v1/gear/search", json={"platform": 730, **body})
-        answer.raise_for_status()
-        content: dict[str, Any] = answer.json()
+            response = await client.post("/v1/gear/search", json={"platform": 730, **body})
+        response.raise_for_status()
+        content: dict[str, Any] = response.json()
         return content
 
 

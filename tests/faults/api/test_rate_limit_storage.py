@@ -105,8 +105,8 @@ async def test_requests_are_answered_and_limited_without_the_storage(
     wire.refuse()
     limits = {"rate_limit": "5/day", "rate_limit_storage": wire.url.replace("http", "redis")}
     async with running(settings_for(opensearch_url, index_prefix, tmp_path, **limits)) as app:
-        answers = [await app.client.get("/v1/orders/unknown") for _ in range(4)]
-        assert [answer.status_code for answer in answers] == [404] * 4
+        responses = [await app.client.get("/v1/orders/unknown") for _ in range(4)]
+        assert [response.status_code for response in responses] == [404] * 4
         metrics = (await app.client.get("/metrics")).text
         assert "gear_rate_limit_storage_failures_total 0.0" not in metrics
         assert "gear_rate_limit_storage_failures_total" in metrics

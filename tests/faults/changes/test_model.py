@@ -97,10 +97,10 @@ async def _order(client: httpx.AsyncClient, chance: random.Random, placed: list[
         return
     item = chance.choice(ITEMS)["id"]
     body = {"account": "a", "email": "a@example.com", "platform": "cs2", "item": str(item)}
-    answer = await client.post("/v1/gear", json=body)
-    assert answer.status_code in (201, 404, 409), answer.text
-    if answer.status_code == 201:
-        placed.append(answer.json()["order"]["id"])
+    response = await client.post("/v1/gear", json=body)
+    assert response.status_code in (201, 404, 409), response.text
+    if response.status_code == 201:
+        placed.append(response.json()["order"]["id"])
     await asyncio.sleep(0.1)
 
 

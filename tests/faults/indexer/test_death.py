@@ -39,8 +39,8 @@ def test_a_loader_that_is_asked_to_stop_cleans_up(place: Place, wire: Wire, numb
         end.set()
         output, _ = process.communicate(timeout=60)
     assert process.returncode == 130
-    answer: dict[str, Any] = orjson.loads(output)
-    assert (answer["error"], answer["swapped"]) == ("interrupted", False)
+    response: dict[str, Any] = orjson.loads(output)
+    assert (response["error"], response["swapped"]) == ("interrupted", False)
     assert place.indices() == [old]
     assert place.served() == [1, 2]
 

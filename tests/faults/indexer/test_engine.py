@@ -20,7 +20,7 @@ from tests.support.indexer.wire import CUT, LOSE, Fault, Rule, Wire, is_bulk, pa
 MANY = 400
 LISTINGS, PRODUCTS = "listings", "products"
 BULK = {LISTINGS: 20, PRODUCTS: MANY}  # documents of one request; the products of so few items are sent once
-BUSY = Fault("answer", 429, b'{"error": {"type": "rejected_execution_exception", "reason": "busy"}, "status": 429}')
+BUSY = Fault("response", 429, b'{"error": {"type": "rejected_execution_exception", "reason": "busy"}, "status": 429}')
 FLOOD = b"index [x] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded, index has read-only-allow-delete block]"
 
 
@@ -46,7 +46,7 @@ def _some_bulks(fault: Fault, numbers: set[int], *kinds: str) -> Rule:
     return rule
 
 
-@pytest.mark.parametrize("fault", [CUT, LOSE, BUSY, Fault("answer", 503, b"{}"), Fault("answer", 502, b"<html>")])
+@pytest.mark.parametrize("fault", [CUT, LOSE, BUSY, Fault("response", 503, b"{}"), Fault("response", 502, b"<html>")])
 def test_a_load_survives_faults_that_pass(place: Place, wire: Wire, fault: Fault) -> None:
     wire.rule = _some_bulks(fault, {0, 1, 5, 6, 7}, LISTINGS, PRODUCTS)
     report = place.load(items(MANY))
@@ -70,7 +70,7 @@ def test_only_the_items_that_were_too_much_are_sent_again(place: Place, wire: Wi
         wire.forward(method, path, taken, "application/x-ndjson")
         busy = {"index": {"status": 429, "error": {"type": "rejected_execution_exception", "reason": "full"}}}
         results = [{"index": {"status": 201}}, busy] * (len(lines) // 4)
-        return Fault("answer", 200, orjson.dumps({"errors": True, "items": results}))
+        return Fault("response", 200, orjson.dumps({"errors": True, "items": results}))
 
     wire.rule = rule
     report = place.load(items(20))
@@ -127,22 +127,22 @@ def test_an_engine_that_is_gone_altogether_leaves_what_prune_removes(place: Plac
 
 
 @pytest.mark.parametrize(
-    ("answer", "sentence"),
+    ("response", "sentence"),
     [
-        (Fault("answer", 413, b"{}"), "413"),
+        (Fault("response", 413, b"{}"), "413"),
         (
-            Fault("answer", 403, b'{"error": {"type": "security_exception", "reason": "no"}}'),
+            Fault("response", 403, b'{"error": {"type": "security_exception", "reason": "no"}}'),
             "GEAR_OPENSEARCH_USERNAME",
         ),
-        (Fault("answer", 200, b'{"errors": false, "items": []}'), " items with 0 results"),
-        (Fault("answer", 200, b'{"errors": false}'), "with no list of results"),
+        (Fault("response", 200, b'{"errors": false, "items": []}'), " items with 0 results"),
+        (Fault("response", 200, b'{"errors": false}'), "with no list of results"),
     ],
 )
 @pytest.mark.parametrize(("kind", "first"), [(LISTINGS, 2), (PRODUCTS, 0)])
 def test_faults_that_do_not_pass_stop_the_load_at_once(
-    place: Place, wire: Wire, answer: Fault, sentence: str, kind: str, first: int
+    place: Place, wire: Wire, response: Fault, sentence: str, kind: str, first: int
 ) -> None:
-    wire.rule = _some_bulks(answer, set(range(first, 1000)), kind)
+    wire.rule = _some_bulks(response, set(range(first, 1000)), kind)
     report = place.load(items(MANY), code=1)
     assert sentence in report["error"]
     assert place.indices() == []
@@ -151,7 +151,9 @@ def test_faults_that_do_not_pass_stop_the_load_at_once(
 def test_a_product_that_the_engine_refuses_stops_the_load(place: Place, wire: Wire) -> None:
     """An item without its product would be found by no text."""
     one = {"create": {"status": 400, "error": {"type": "mapper_parsing_exception", "reason": "no"}}}
-    wire.rule = _some_bulks(Fault("answer", 200, orjson.dumps({"errors": True, "items": [one] * MANY})), {0}, PRODUCTS)
+    wire.rule = _some_bulks(
+        Fault("response", 200, orjson.dumps({"errors": True, "items": [one] * MANY})), {0}, PRODUCTS
+    )
     report = place.load(items(MANY), code=1)
     assert 'the engine refused the product {"product":' in report["error"]
     assert report["error"].endswith("mapper_parsing_exception: no")
@@ -163,8 +165,8 @@ def test_a_product_that_the_engine_refuses_stops_the_load(place: Place, wire: Wi
 def test_a_disk_that_is_full_is_named(place: Place, wire: Wire, kind: str) -> None:
     error = {"type": "cluster_block_exception", "reason": FLOOD.decode()}
     one = {"index": {"status": 429, "error": error}}
-    answer = Fault("answer", 200, orjson.dumps({"errors": True, "items": [one] * BULK[kind]}))
-    wire.rule = _some_bulks(answer, {0}, kind)
+    response = Fault("response", 200, orjson.dumps({"errors": True, "items": [one] * BULK[kind]}))
+    wire.rule = _some_bulks(response, {0}, kind)
     report = place.load(items(MANY), code=1)
     assert "disk is too full" in report["error"]
     assert place.indices() == []
@@ -200,7 +202,7 @@ def test_an_index_that_somebody_removes_is_not_made_again_by_a_late_request(plac
 def test_settings_that_do_not_stay_stop_the_swap(place: Place, wire: Wire) -> None:
     def rule(method: str, path: str, body: bytes) -> Fault | None:
         is_settings = method == "PUT" and path.endswith("/_settings")
-        return Fault("answer", 200, b'{"acknowledged": true}') if is_settings else None
+        return Fault("response", 200, b'{"acknowledged": true}') if is_settings else None
 
     wire.rule = rule
     report = place.load(items(3), code=1)
@@ -210,7 +212,7 @@ def test_settings_that_do_not_stay_stop_the_swap(place: Place, wire: Wire) -> No
 
 def test_an_item_that_the_engine_lost_stops_the_swap(place: Place, wire: Wire) -> None:
     results = [{"index": {"status": 201}}] * 20
-    wire.rule = _some_bulks(Fault("answer", 200, orjson.dumps({"errors": False, "items": results})), {3}, LISTINGS)
+    wire.rule = _some_bulks(Fault("response", 200, orjson.dumps({"errors": False, "items": results})), {3}, LISTINGS)
     report = place.load(items(MANY), code=1)
     assert f"has {MANY - 20} items of this load" in report["error"]
     assert report["proof"]["expected"]["items"] == MANY

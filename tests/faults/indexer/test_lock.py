@@ -132,7 +132,7 @@ def test_a_lock_that_is_removed_is_a_lock_that_is_lost(place: Place, wire: Wire)
     assert "somebody removed it" in place.load(items(MANY), code=1)["error"]
 
 
-@pytest.mark.parametrize("fault", [CUT, LOSE, Fault("answer", 503, b"{}")])
+@pytest.mark.parametrize("fault", [CUT, LOSE, Fault("response", 503, b"{}")])
 def test_a_lock_survives_lost_answers(place: Place, wire: Wire, fault: Fault) -> None:
     """Two of five requests of the lock are broken."""
     chance, broken = random.Random(3), []

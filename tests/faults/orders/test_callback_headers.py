@@ -14,7 +14,7 @@ from tests.support.examples import examples
 from tests.support.faults.rough_receiver import HEADER_LINES
 from tests.support.orders.desk import Desk, dispatching
 from tests.support.orders.shop import eventually
-from tests.support.services.receiver import Received, Receiver, answers
+from tests.support.services.receiver import Received, Receiver, responses
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -32,15 +32,15 @@ def test_any_retry_after_is_a_delay_or_none(lines: list[str]) -> None:
 
 @given(st.lists(st.tuples(st.sampled_from([200, 204, 302, 404, 429, 500, 503]), HEADER_LINES), min_size=5, max_size=15))
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-async def test_any_headers_cost_one_attempt(desk: Desk, responses: list[tuple[int, list[str]]]) -> None:
-    queue: Iterator[tuple[int, list[str]]] = iter(responses)
+async def test_any_headers_cost_one_attempt(desk: Desk, replies: list[tuple[int, list[str]]]) -> None:
+    queue: Iterator[tuple[int, list[str]]] = iter(replies)
 
     async def next_one(received: Received, writer: asyncio.StreamWriter) -> None:
         status, lines = next(queue)
-        await answers(status, *lines)(received, writer)
+        await responses(status, *lines)(received, writer)
 
     with Receiver(next_one) as receiver, capture_logs() as logs:
-        placed = [await desk.place(receiver.url) for _ in responses]
+        placed = [await desk.place(receiver.url) for _ in replies]
         async with dispatching(desk.store, delays=()):
             for order in placed:
 

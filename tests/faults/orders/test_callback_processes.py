@@ -22,13 +22,13 @@ async def test_a_kill_between_the_commit_and_the_callback_loses_nothing(settings
     with Receiver() as receiver:
         body = {"account": "a", "email": "buyer@example.com", "platform": "cs2", "item": str(KNIFE)}
         async with worker(settings, tmp_path, token, GEAR_DELIVER_CALLBACKS="false", **LOCAL) as serving:
-            answer = await serving.client.post("/v1/gear", json={**body, "callbackUrl": receiver.url})
+            response = await serving.client.post("/v1/gear", json={**body, "callbackUrl": receiver.url})
             serving.process.send_signal(signal.SIGKILL)
             assert await serving.process.wait() == -signal.SIGKILL
-        assert answer.status_code == 201, answer.text
+        assert response.status_code == 201, response.text
         assert receiver.received == []
         async with command(tmp_path, {**variables(settings), **LOCAL}, "deliver") as delivering:
             await receiver.until_received("order.created")
-            assert json.loads(receiver.received[0].body)["data"]["order"] == answer.json()["order"]
+            assert json.loads(receiver.received[0].body)["data"]["order"] == response.json()["order"]
             delivering.send_signal(signal.SIGTERM)
             assert await delivering.wait() == 0

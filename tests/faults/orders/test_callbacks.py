@@ -18,7 +18,7 @@ from store.records import Attempt
 from tests.support.orders.desk import Desk, desk_at, dispatching
 from tests.support.orders.shop import eventually
 from tests.support.services import receiver as behaviours
-from tests.support.services.receiver import Behaviour, Received, Receiver, answers, says
+from tests.support.services.receiver import Behaviour, Received, Receiver, responses, says
 from tests.support.store.postgres import Postgres
 
 OUTAGE = "background work waits for an outage to end"
@@ -34,14 +34,14 @@ OUTAGE = "background work waits for an outage to end"
         (says(b"SSH-2.0-OpenSSH_9.7\r\n"), ("unreachable", None)),
         (says(b""), ("unreachable", None)),
         (says(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000 + b"\r\n\r\n"), ("unreachable", None)),
-        (answers(500), ("rejected", 500)),
-        (answers(404), ("rejected", 404)),
-        (answers(301, "Location: http://169.254.169.254/"), ("rejected", 301)),
-        (answers(304), ("rejected", 304)),
+        (responses(500), ("rejected", 500)),
+        (responses(404), ("rejected", 404)),
+        (responses(301, "Location: http://169.254.169.254/"), ("rejected", 301)),
+        (responses(304), ("rejected", 304)),
         (behaviours.drips_its_body, ("delivered", 200)),
         (behaviours.floods, ("delivered", 200)),
-        (answers(200, "Content-Encoding: gzip", body=b"no gzip"), ("delivered", 200)),
-        (answers(202, "Set-Cookie: a=b", body=b"x" * 1_000_000), ("delivered", 202)),
+        (responses(200, "Content-Encoding: gzip", body=b"no gzip"), ("delivered", 200)),
+        (responses(202, "Set-Cookie: a=b", body=b"x" * 1_000_000), ("delivered", 202)),
     ],
 )
 async def test_bad_behaviour_costs_an_attempt_and_no_more(
@@ -53,7 +53,7 @@ async def test_bad_behaviour_costs_an_attempt_and_no_more(
             sender = Sender(allow_insecure=True, seconds=1.0) if outcome[0] == "timeout" else None
             async with dispatching(desk.store, sender=sender, delays=(timedelta(seconds=0.3),)):
                 await desk.until_tried(order, 1)
-                receiver.behaviour = answers(200)
+                receiver.behaviour = responses(200)
                 await desk.until(order, "delivered")
         assert (await desk.outcomes(order))[0] == outcome
 
@@ -157,7 +157,7 @@ async def test_an_attempt_under_way_at_the_end_is_released(desk: Desk) -> None:
                 return len(receiver.received) == 1
 
             await eventually(under_way, "nothing was sent")
-        receiver.behaviour = answers(200)
+        receiver.behaviour = responses(200)
         async with dispatching(desk.store):  # need not wait for the lease of a minute
             await desk.until(order, "delivered")
 
@@ -165,7 +165,7 @@ async def test_an_attempt_under_way_at_the_end_is_released(desk: Desk) -> None:
 @pytest.mark.parametrize("jump", [timedelta(days=-400), timedelta(days=400)])
 async def test_a_clock_that_jumps_delays_nothing_for_ever(desk: Desk, jump: timedelta) -> None:
     """A dispatcher with a wrong clock leases and fails; the ones with a right clock still deliver soon."""
-    with Receiver(answers(500)) as receiver:
+    with Receiver(responses(500)) as receiver:
         order = await desk.place(receiver.url)
         async with desk.store.transaction() as connection:
             wrong = datetime.now(UTC) + jump
@@ -177,7 +177,7 @@ async def test_a_clock_that_jumps_delays_nothing_for_ever(desk: Desk, jump: time
             await attempts.record(
                 connection, [FinishedAttempt(work=taken[0], attempt=failed, state="pending", next_attempt_at=later)]
             )
-        receiver.behaviour = answers(200)
+        receiver.behaviour = responses(200)
         async with dispatching(desk.store):
             await desk.until(order, "delivered")
 
@@ -211,7 +211,7 @@ async def test_an_outage_after_the_answer_does_not_double_the_callback(
             async def slowly(request: Received, writer: asyncio.StreamWriter) -> None:
                 loop.call_soon_threadsafe(answering.set)
                 await asyncio.to_thread(released.wait, 30)
-                await answers(200)(request, writer)
+                await responses(200)(request, writer)
 
             receiver.behaviour = slowly
             async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=30)):
@@ -263,7 +263,7 @@ async def test_a_platform_whose_file_is_gone_delays_its_callbacks_and_no_others(
 async def test_a_retry_after_that_is_no_date_costs_an_attempt_and_no_more(
     desk: Desk, status: int, retry_after: str, state: str
 ) -> None:
-    with Receiver(answers(status, f"Retry-After: {retry_after}")) as receiver:
+    with Receiver(responses(status, f"Retry-After: {retry_after}")) as receiver:
         order = await desk.place(receiver.url)
         async with dispatching(desk.store, delays=(timedelta(milliseconds=10),)):
             await desk.until(order, state)
@@ -285,7 +285,7 @@ async def test_an_unexpected_exception_counts_as_an_attempt(sqlite_url: str) -> 
 
 async def test_the_log_of_attempts_does_not_grow_without_end(sqlite_url: str) -> None:
     async with desk_at(sqlite_url) as desk:
-        with Receiver(answers(500)) as receiver:
+        with Receiver(responses(500)) as receiver:
             order = await desk.place(receiver.url)
             async with dispatching(desk.store, delays=(timedelta(milliseconds=10),) * 6, max_attempts=3):
                 await desk.until(order, "failed")

@@ -163,8 +163,8 @@ async def _settle(place: Place, fleet: Fleet, traffic: Traffic) -> None:
 
         async def settled() -> bool:
             await _time_passes(place.store)
-            answers = [await client.post("/v1/gear/search", json={"limit": 100, "page": page}) for page in (1, 2)]
-            offered = {item["id"] for answer in answers for item in answer.json()["gear"]}
+            responses = [await client.post("/v1/gear/search", json={"limit": 100, "page": page}) for page in (1, 2)]
+            offered = {item["id"] for response in responses for item in response.json()["gear"]}
             return offered == left and await _undelivered(place.store) == 0
 
         await until(settled, SETTLE_SECONDS)

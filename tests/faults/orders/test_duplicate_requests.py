@@ -60,9 +60,9 @@ async def test_fifty_duplicates_at_a_slow_engine_get_one_order(settings: Setting
             await asyncio.wait(calls[25:])  # the first ones still ask
             assert not any(call.done() for call in calls[:25])
             wire.restore()
-            answers = await asyncio.gather(*calls)
-            assert [answer.status_code for answer in answers] == [201] * 50
-            assert len({answer.content for answer in answers}) == 1
+            responses = await asyncio.gather(*calls)
+            assert [response.status_code for response in responses] == [201] * 50
+            assert len({response.content for response in responses}) == 1
             assert await count(far) == 1
 
 

@@ -81,13 +81,13 @@ async def orders_until_full(shop: Shop, url: str) -> tuple[dict[str, str], httpx
     """Orders and cancels until the disk has no room: the acknowledged orders by their keys, and the first refusal."""
     kept: dict[str, str] = {}
     for number in range(MAX_ORDERS):
-        answer = await keyed(shop, f"k{number}", KNIFE, url)
-        if answer.status_code != 201:
-            return kept, answer
-        kept[f"k{number}"] = answer.json()["order"]["id"]
-        answer = await cancel(shop, kept[f"k{number}"])
-        if answer.status_code != 200:
-            return kept, answer
+        response = await keyed(shop, f"k{number}", KNIFE, url)
+        if response.status_code != 201:
+            return kept, response
+        kept[f"k{number}"] = response.json()["order"]["id"]
+        response = await cancel(shop, kept[f"k{number}"])
+        if response.status_code != 200:
+            return kept, response
     raise AssertionError("the disk is not full")
 
 
@@ -122,21 +122,21 @@ async def test_on_a_full_disk_orders_are_refused_and_nothing_acknowledged_is_los
             assert "Retry-After" in refused.headers
             # ten calls of one new key, in flight at once, while the database's own work meets the full disk too
             duplicates = await asyncio.gather(*(keyed(shop, "duplicate", FREE, receiver.url) for _ in range(10)))
-            assert {answer.status_code for answer in duplicates} <= {201, 503}
+            assert {response.status_code for response in duplicates} <= {201, 503}
             assert set(kept.values()) <= set(await all_orders(shop))  # reading goes on
             assert (await shop.app.search({})).status_code == 200
 
             disk.make_room()
             again = [await keyed(shop, "duplicate", FREE, receiver.url) for _ in range(3)]
-            assert [answer.status_code for answer in again] == [201] * 3
-            placed = [answer for answer in [*again, *duplicates] if answer.status_code == 201]
-            assert len({answer.json()["order"]["id"] for answer in placed}) == 1
+            assert [response.status_code for response in again] == [201] * 3
+            placed = [response for response in [*again, *duplicates] if response.status_code == 201]
+            assert len({response.json()["order"]["id"] for response in placed}) == 1
             held = await all_orders(shop)
             bound = [one for one, state in held.items() if state == "created" and one in kept.values()]
             assert [(await cancel(shop, one)).status_code for one in bound] == [200] * len(bound)
             for key, order_id in kept.items():
-                answer = await keyed(shop, key, KNIFE, receiver.url)
-                assert (answer.status_code, answer.json()["order"]["id"]) == (201, order_id)
+                response = await keyed(shop, key, KNIFE, receiver.url)
+                assert (response.status_code, response.json()["order"]["id"]) == (201, order_id)
             # no order came of a call that was refused
             assert set(held) == {before, *kept.values(), again[0].json()["order"]["id"]}
             for order_id in held:

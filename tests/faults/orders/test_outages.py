@@ -19,9 +19,9 @@ async def test_without_the_engine_an_order_is_refused_soon(sqlite_settings: Sett
         async with opened(settings) as shop:
             getattr(proxy, fault)()
             began = monotonic()
-            answer = await shop.order()
+            response = await shop.order()
             took = monotonic() - began
-            assert error_of(answer)["code"] == "search_unavailable"
+            assert error_of(response)["code"] == "search_unavailable"
             assert took < 15  # 2.5 seconds where the machine has nothing else to do; the fault lasts until it is mended
             proxy.restore()
             assert (await shop.order()).status_code == 201

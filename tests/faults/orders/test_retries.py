@@ -31,12 +31,12 @@ async def test_a_worker_killed_between_commit_and_answer_is_answered_for_by_the_
             await send(dying.client, key)
         assert await dying.process.wait() == -9
     async with worker(settings, tmp_path, token) as following:
-        answers = [await send(following.client, key) for _ in range(2)]
-        assert [answer.headers["Idempotent-Replayed"] for answer in answers] == ["true", "true"]
-        assert answers[0].content == answers[1].content
-        assert answers[0].json()["order"]["state"] == "created"
+        responses = [await send(following.client, key) for _ in range(2)]
+        assert [response.headers["Idempotent-Replayed"] for response in responses] == ["true", "true"]
+        assert responses[0].content == responses[1].content
+        assert responses[0].json()["order"]["state"] == "created"
         listed = (await following.client.get("/v1/orders")).json()["orders"]
-        assert listed == [answers[0].json()["order"]]
+        assert listed == [responses[0].json()["order"]]
 
         async def hidden() -> bool:  # the dead one had told nobody
             found = (await following.client.post("/v1/gear/search", json={"limit": 100})).json()
@@ -58,15 +58,15 @@ async def test_a_retry_needs_no_engine(sqlite_settings: Settings) -> None:
 async def test_keys_hold_over_real_restarts(settings: Settings, tmp_path: Path) -> None:
     await migrated(settings.database_url)
     token = await new_token(settings.database_url, "order")
-    answers: list[httpx.Response] = []
+    responses: list[httpx.Response] = []
     for ending in ("kill", "terminate", "kill"):
         async with AsyncExitStack() as stack:
             running = await stack.enter_async_context(worker(settings, tmp_path, token))
-            answers.append(await send(running.client))
+            responses.append(await send(running.client))
             if ending == "kill":
                 running.process.send_signal(signal.SIGKILL)
                 await running.process.wait()
-    assert all(is_replay_of(answer, answers[0]) for answer in answers[1:])
+    assert all(is_replay_of(response, responses[0]) for response in responses[1:])
 
 
 async def test_a_call_that_met_an_outage_is_made_again_with_its_key(

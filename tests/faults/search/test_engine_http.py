@@ -13,13 +13,13 @@ import pytest
 from opensearchpy import OpenSearchWarning, exceptions
 
 from mappings.transport.http import HttpClient
-from tests.support.faults.engine_client import NEXT, TIMEOUT, Run, answer, client_of, number_of, settle, until
+from tests.support.faults.engine_client import NEXT, TIMEOUT, Run, client_of, number_of, response, settle, until
 from tests.support.faults.scripted_server import CLOSE, HANG, RESET, Response, ScriptedServer, scripted_server
 
 
 def test_one_connection_serves_one_request_after_the_other(run: Run) -> None:
     async def case() -> None:
-        async with scripted_server([[answer(1)]]) as server, client_of(server) as client:
+        async with scripted_server([[response(1)]]) as server, client_of(server) as client:
             assert [await number_of(client) for _ in range(5)] == [1] * 5
             assert server.connections == 1
 
@@ -28,7 +28,7 @@ def test_one_connection_serves_one_request_after_the_other(run: Run) -> None:
 
 def test_at_most_so_many_connections_are_open_at_once(run: Run) -> None:
     async def case() -> None:
-        async with scripted_server([[0.01, answer(1)]]) as server, client_of(server, connections=3) as client:
+        async with scripted_server([[0.01, response(1)]]) as server, client_of(server, connections=3) as client:
             assert await asyncio.gather(*(number_of(client) for _ in range(30))) == [1] * 30
             assert server.max_open == server.connections == 3
 
@@ -36,22 +36,22 @@ def test_at_most_so_many_connections_are_open_at_once(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "response",
+    "script",
     [
-        pytest.param([answer(1), CLOSE], id="closed after the response"),
-        pytest.param([answer(1), RESET], id="reset after the response"),
-        pytest.param([answer(1, "Connection: close\r\n"), HANG], id="closing was announced"),
+        pytest.param([response(1), CLOSE], id="closed after the response"),
+        pytest.param([response(1), RESET], id="reset after the response"),
+        pytest.param([response(1, "Connection: close\r\n"), HANG], id="closing was announced"),
         pytest.param([b"HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n", b'{"number":1}', CLOSE], id="1.0"),
         pytest.param([b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{"number"', b":1}", CLOSE], id="eof"),
-        pytest.param([answer(1) + answer(13)], id="a second response with the first"),
-        pytest.param([answer(1), 0.01, answer(13)], id="a second response after the first"),
-        pytest.param([answer(1) + b"garbage"], id="garbage with the response"),
-        pytest.param([answer(1), 0.01, b"garbage"], id="garbage after the response"),
+        pytest.param([response(1) + response(13)], id="a second response with the first"),
+        pytest.param([response(1), 0.01, response(13)], id="a second response after the first"),
+        pytest.param([response(1) + b"garbage"], id="garbage with the response"),
+        pytest.param([response(1), 0.01, b"garbage"], id="garbage after the response"),
     ],
 )
-def test_a_connection_that_says_too_much_or_ends_is_not_used_again(run: Run, response: Response) -> None:
+def test_a_connection_that_says_too_much_or_ends_is_not_used_again(run: Run, script: Response) -> None:
     async def case() -> None:
-        async with scripted_server([response], [NEXT]) as server, client_of(server) as client:
+        async with scripted_server([script], [NEXT]) as server, client_of(server) as client:
             assert await number_of(client) == 1
             await settle()
             assert [await number_of(client) for _ in range(3)] == [2, 2, 2]
@@ -65,19 +65,19 @@ CHUNKED = JSON_HEAD + b'Transfer-Encoding: chunked\r\n\r\n5;x=y\r\n{"num\r\n7\r\
 
 
 @pytest.mark.parametrize(
-    "response",
+    "script",
     [
         pytest.param([CHUNKED], id="chunked"),
         pytest.param([CHUNKED[place : place + 1] for place in range(len(CHUNKED))], id="byte by byte"),
-        pytest.param([b"HTTP/1.1 100 Continue\r\n\r\n", answer(1)], id="informational first"),
-        pytest.param([b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + answer(1)], id="informational, at once"),
-        pytest.param([answer(1)[:20], 0.2, answer(1)[20:]], id="slow head"),
-        pytest.param([answer(1)[:-5], 0.2, answer(1)[-5:]], id="slow body"),
+        pytest.param([b"HTTP/1.1 100 Continue\r\n\r\n", response(1)], id="informational first"),
+        pytest.param([b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + response(1)], id="informational, at once"),
+        pytest.param([response(1)[:20], 0.2, response(1)[20:]], id="slow head"),
+        pytest.param([response(1)[:-5], 0.2, response(1)[-5:]], id="slow body"),
     ],
 )
-def test_a_response_may_come_in_any_parts(run: Run, response: Response) -> None:
+def test_a_response_may_come_in_any_parts(run: Run, script: Response) -> None:
     async def case() -> None:
-        async with scripted_server([response]) as server, client_of(server) as client:
+        async with scripted_server([script]) as server, client_of(server) as client:
             assert [await number_of(client) for _ in range(2)] == [1, 1]
             assert server.connections == 1
 
@@ -85,13 +85,13 @@ def test_a_response_may_come_in_any_parts(run: Run, response: Response) -> None:
 
 
 @pytest.mark.parametrize(
-    "response",
+    "script",
     [
         pytest.param([CLOSE], id="closed before a response"),
         pytest.param([RESET], id="reset before a response"),
-        pytest.param([answer(1)[:10], CLOSE], id="closed in the head"),
-        pytest.param([answer(1)[:-5], CLOSE], id="closed in the body"),
-        pytest.param([answer(1)[:-5], RESET], id="reset in the body"),
+        pytest.param([response(1)[:10], CLOSE], id="closed in the head"),
+        pytest.param([response(1)[:-5], CLOSE], id="closed in the body"),
+        pytest.param([response(1)[:-5], RESET], id="reset in the body"),
         pytest.param([CHUNKED[:-20], CLOSE], id="closed in a chunk"),
         pytest.param([CHUNKED[:-5], CLOSE], id="closed before the last chunk's end"),
         pytest.param([b"HTTP/1.1 100 Continue\r\n\r\n", CLOSE], id="only informational"),
@@ -103,9 +103,9 @@ def test_a_response_may_come_in_any_parts(run: Run, response: Response) -> None:
         pytest.param([JSON_HEAD + b"Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", HANG], id="not gzip"),
     ],
 )
-def test_a_broken_response_is_a_connection_error_before_the_timeout(run: Run, response: Response) -> None:
+def test_a_broken_response_is_a_connection_error_before_the_timeout(run: Run, script: Response) -> None:
     async def case() -> None:
-        async with scripted_server([response], [NEXT]) as server, client_of(server) as client:
+        async with scripted_server([script], [NEXT]) as server, client_of(server) as client:
             with pytest.raises(exceptions.ConnectionError) as error:
                 await number_of(client)
             assert not isinstance(error.value, exceptions.ConnectionTimeout)
@@ -115,17 +115,17 @@ def test_a_broken_response_is_a_connection_error_before_the_timeout(run: Run, re
 
 
 @pytest.mark.parametrize(
-    "response",
+    "script",
     [
         pytest.param([HANG], id="nothing"),
-        pytest.param([part for byte in answer(1)[:60] for part in (bytes([byte]), 0.05)], id="a slow head"),
-        pytest.param([answer(1)[:-1], HANG], id="all but a byte"),
+        pytest.param([part for byte in response(1)[:60] for part in (bytes([byte]), 0.05)], id="a slow head"),
+        pytest.param([response(1)[:-1], HANG], id="all but a byte"),
         pytest.param([b"HTTP/1.1 100 Continue\r\n\r\n", HANG], id="only informational"),
     ],
 )
-def test_a_response_that_is_late_is_a_timeout_and_its_connection_is_closed(run: Run, response: Response) -> None:
+def test_a_response_that_is_late_is_a_timeout_and_its_connection_is_closed(run: Run, script: Response) -> None:
     async def case() -> None:
-        async with scripted_server([response], [NEXT]) as server, client_of(server) as client:
+        async with scripted_server([script], [NEXT]) as server, client_of(server) as client:
             started = time.monotonic()
             with pytest.raises(exceptions.ConnectionTimeout):
                 await number_of(client)
@@ -143,8 +143,8 @@ def test_what_waits_for_a_connection_times_out_and_leaves_no_hole(run: Run) -> N
             await until(lambda: len(server.requests) == 1)
             short = {"request_timeout": TIMEOUT / 5}
             waiting = (client.search(index="x", body={}, params=dict(short)) for _ in range(4))
-            answers = await asyncio.gather(*waiting, return_exceptions=True)
-            assert {type(each) for each in answers} == {exceptions.ConnectionTimeout}
+            responses = await asyncio.gather(*waiting, return_exceptions=True)
+            assert {type(each) for each in responses} == {exceptions.ConnectionTimeout}
             holder.cancel()
             assert await asyncio.gather(*(number_of(client) for _ in range(5))) == [2] * 5
             assert len(server.requests) == 6
@@ -156,7 +156,7 @@ def test_a_cancelled_request_never_gives_its_answer_to_another(run: Run) -> None
     """Cancelled at every stage: while it waits, connects, is sent, and while its answer comes."""
 
     async def case() -> None:
-        slow: Response = [0.005, answer(13)[:30], 0.005, answer(13)[30:]]
+        slow: Response = [0.005, response(13)[:30], 0.005, response(13)[30:]]
         async with scripted_server([slow]) as server, client_of(server, connections=2) as client:
             for round_ in range(40):
                 tasks = [asyncio.create_task(number_of(client)) for _ in range(4)]
@@ -224,7 +224,7 @@ def test_closing_ends_what_is_under_way(run: Run) -> None:
 
 def test_an_idle_connection_is_closed_after_a_while(run: Run) -> None:
     async def case() -> None:
-        async with scripted_server([[answer(1)]], [NEXT]) as server:
+        async with scripted_server([[response(1)]], [NEXT]) as server:
             host, port = server.url.removeprefix("http://").split(":")
             client = HttpClient(host, int(port), None, limit=1, idle_seconds=0.1)
             request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -251,7 +251,7 @@ def test_head_has_no_body_whatever_its_length_says(run: Run) -> None:
 
 def test_a_body_that_nobody_expects_is_not_taken_for_the_next_response(run: Run) -> None:
     async def case() -> None:
-        async with scripted_server([[answer(13)]], [NEXT]) as server, client_of(server) as client:
+        async with scripted_server([[response(13)]], [NEXT]) as server, client_of(server) as client:
             assert await client.indices.exists(index="x")
             assert await number_of(client) == 2
             assert server.connections == 2
@@ -295,7 +295,7 @@ def test_a_refusal_is_the_librarys_error_with_what_the_engine_says(
 
 def test_requests_carry_login_prefix_host_and_length(run: Run) -> None:
     async def case() -> None:
-        async with scripted_server([[answer(1)]]) as server:
+        async with scripted_server([[response(1)]]) as server:
             address = server.url.replace("http://", "http://shop:secret@") + "/proxy/"
             async with client_of(ScriptedServer(url=address)) as client:
                 await client.search(index="x", body={"size": 0}, params={"request_cache": "true"})
@@ -326,7 +326,7 @@ def test_compressed_bodies_are_read_where_they_come(run: Run) -> None:
 
 def test_the_engines_warnings_are_raised(run: Run) -> None:
     async def case() -> None:
-        warned = answer(1, 'Warning: 299 OpenSearch-3.6.0 "first"\r\nWarning: 299 OpenSearch-3.6.0 "second"\r\n')
+        warned = response(1, 'Warning: 299 OpenSearch-3.6.0 "first"\r\nWarning: 299 OpenSearch-3.6.0 "second"\r\n')
         async with scripted_server([[warned]]) as server, client_of(server) as client:
             with pytest.warns(OpenSearchWarning) as warnings:
                 assert await number_of(client) == 1
@@ -337,7 +337,7 @@ def test_the_engines_warnings_are_raised(run: Run) -> None:
 
 def test_a_read_is_tried_again_on_a_new_connection_where_retries_are_wanted(run: Run) -> None:
     async def case() -> None:
-        scripts: list[list[Response]] = [[[answer(1), RESET]], [[RESET]], [NEXT]]
+        scripts: list[list[Response]] = [[[response(1), RESET]], [[RESET]], [NEXT]]
         async with scripted_server(*scripts) as server, client_of(server, retries=1) as client:
             assert await number_of(client) == 1
             await settle()
@@ -350,7 +350,7 @@ def test_connecting_that_is_cancelled_leaves_no_socket(run: Run) -> None:
     """Whatever it waits for: a socket that is closed twice would take a descriptor from somebody else."""
 
     async def case() -> None:
-        async with scripted_server([[answer(1)]]) as server:
+        async with scripted_server([[response(1)]]) as server:
             port = int(server.url.rpartition(":")[2])
             for turns in range(30):
                 client = HttpClient("127.0.0.1", port, None, limit=1)

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from opensearchpy import exceptions
 
-from tests.support.faults.engine_client import NEXT, Run, answer, client_of, number_of
+from tests.support.faults.engine_client import NEXT, Run, client_of, number_of, response
 from tests.support.faults.name_server import NameServer
 from tests.support.faults.scripted_server import ScriptedServer, scripted_server
 
-LAST = [answer(1, "Connection: close\r\n")]
+LAST = [response(1, "Connection: close\r\n")]
 """A response after which the next request needs a connection of its own."""
 
 
@@ -68,7 +68,7 @@ def test_a_name_that_is_gone_is_a_node_that_is_gone(run: Run, name_server: NameS
 def test_a_name_that_was_never_known_ends_within_the_time_to_connect(run: Run, name_server: NameServer) -> None:
     async def case() -> None:
         name_server.fall_silent()
-        async with scripted_server([[answer(1)]]) as server, client_of(server) as client:
+        async with scripted_server([[response(1)]]) as server, client_of(server) as client:
             for _ in range(3):
                 with pytest.raises(exceptions.ConnectionError, match="no connection within"):
                     await number_of(client)

@@ -14,7 +14,7 @@ import pytest
 from opensearchpy import exceptions
 
 from mappings.transport.http import CONNECT_SECONDS
-from tests.support.faults.engine_client import NEXT, TIMEOUT, Run, answer, client_of, number_of
+from tests.support.faults.engine_client import NEXT, TIMEOUT, Run, client_of, number_of, response
 from tests.support.faults.scripted_server import ScriptedServer, scripted_server
 from tests.support.services.certificates import certificates
 
@@ -24,17 +24,17 @@ async def tls_case(server: ScriptedServer, certificate: Path | None, host: str) 
     address = server.url.replace("127.0.0.1", host)
     settings = {} if certificate is None else {"opensearch_ca_certs": certificate}
     async with client_of(ScriptedServer(url=address), settings=settings) as client:
-        answers = await asyncio.gather(*(number_of(client) for _ in range(3)), return_exceptions=True)
-        if isinstance(answers[0], BaseException):
-            raise answers[0]
-        return answers[0]
+        responses = await asyncio.gather(*(number_of(client) for _ in range(3)), return_exceptions=True)
+        if isinstance(responses[0], BaseException):
+            raise responses[0]
+        return responses[0]
 
 
 def test_tls_is_verified_against_the_certificates_and_the_name(run: Run, tmp_path: Path) -> None:
     tls, _ = certificates(tmp_path, "localhost")
 
     async def case() -> None:
-        async with scripted_server([[answer(1)]], tls=tls) as server:
+        async with scripted_server([[response(1)]], tls=tls) as server:
             assert await tls_case(server, tmp_path / "certificate.pem", "localhost") == 1
             assert server.connections == 1
             for certificate, host, reason in (
@@ -129,7 +129,7 @@ def test_a_name_with_an_address_that_is_dead_reaches_the_next(run: Run) -> None:
     """`localhost` is two addresses, on one of which nobody listens."""
 
     async def case() -> None:
-        async with scripted_server([[answer(1)]]) as server:
+        async with scripted_server([[response(1)]]) as server:
             named = ScriptedServer(url=server.url.replace("127.0.0.1", "localhost"))
             async with client_of(named) as client:
                 assert await number_of(client) == 1

@@ -129,10 +129,10 @@ async def test_where_all_nodes_hang_the_first_that_answers_is_used_again(nodes: 
     async with client_of(*(node.url for node in nodes)) as (client, changes):
         for node in nodes:
             node.hang()
-        answers = await asyncio.gather(
+        responses = await asyncio.gather(
             *(client.search(index="x", body={}) for _ in range(4 * MAX_SILENCES)), return_exceptions=True
         )
-        assert {type(answer) for answer in answers} == {exceptions.ConnectionTimeout}
+        assert {type(response) for response in responses} == {exceptions.ConnectionTimeout}
         assert max(changes) == 2
         nodes[0].restore()
         assert await searches(client, 4) < TIMEOUT
@@ -150,8 +150,8 @@ async def test_a_node_that_hangs_costs_searches_next_to_nothing(
             hung.hang()
             before = await search_for(app, 5)
             after = await search_for(app, 5)
-            assert [answer.status_code for answer in after] == [200] * len(after)
-            failed = [answer.status_code for answer in before if answer.status_code != 200]
+            assert [response.status_code for response in after] == [200] * len(after)
+            failed = [response.status_code for response in before if response.status_code != 200]
             assert len(failed) <= len(before) / 10
             assert await ejected(app) == 1
             hung.restore()

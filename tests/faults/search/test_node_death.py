@@ -13,7 +13,7 @@ from mappings.connection import SearchSettings, connect
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index
 from tests.support.faults.cluster import Cluster, wait_for_health
-from tests.support.traffic import SEARCH, client_of, found_in, sending, wrong_answers
+from tests.support.traffic import SEARCH, client_of, found_in, sending, wrong_responses
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 
@@ -47,17 +47,19 @@ def test_the_death_of_a_node_makes_no_list_short(addresses: str, tmp_path: Path,
     settings = {"GEAR_SEARCH_TIMEOUT": "2.5"}  # the default
     with services.gear_api(addresses, PREFIX, tmp_path, settings=settings) as service:
         client = partial(client_of, service.address, service.headers)
-        with sending(client, SEARCH, bodies_of(workloads()["cold"], seed=1), found_in) as answers:
-            wait_for_health(survivor, lambda _: len(answers) > 100)
+        with sending(client, SEARCH, bodies_of(workloads()["cold"], seed=1), found_in) as responses:
+            wait_for_health(survivor, lambda _: len(responses) > 100)
             CLUSTER.kill(number)
             noticed = wait_for_health(survivor, lambda health: health.get("number_of_nodes") == 2)
-            wait_for_health(survivor, lambda _: sum(answer.requested > noticed + SECONDS for answer in answers) > 100)
+            wait_for_health(
+                survivor, lambda _: sum(response.requested > noticed + SECONDS for response in responses) > 100
+            )
     CLUSTER.revive(number)
     wait_for_health(
         survivor, lambda health: health.get("number_of_nodes") == 3 and health.get("status") == "green", index=INDICES
     )
     with services.gear_api(addresses, PREFIX, tmp_path) as service:
-        assert not wrong_answers(answers[-1000:], service.address, service.headers)
-    assert {answer.status for answer in answers} <= {200, 503}
-    late = [answer.status for answer in answers if answer.requested > noticed + SECONDS]
+        assert not wrong_responses(responses[-1000:], service.address, service.headers)
+    assert {response.status for response in responses} <= {200, 503}
+    late = [response.status for response in responses if response.requested > noticed + SECONDS]
     assert late == [200] * len(late), "it goes on with the others"

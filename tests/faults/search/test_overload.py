@@ -77,13 +77,13 @@ def test_a_crowd_at_a_slow_engine_is_answered_or_refused(client: httpx.Client, w
     wire.delay = 0.1
     headers = {"Authorization": client.headers["Authorization"]}
     searches, checks, placed = asyncio.run(crowd(str(client.base_url), headers))
-    assert {answer.status_code for answer in checks} == {200}
+    assert {response.status_code for response in checks} == {200}
     assert placed.status_code == 201, placed.text
-    counted = Counter(answer.status_code for answer in searches)
+    counted = Counter(response.status_code for response in searches)
     assert set(counted) == {200, 503}, counted
-    for answer in searches:
-        if answer.status_code == 503:
-            error_of(answer, "overloaded")
+    for response in searches:
+        if response.status_code == 503:
+            error_of(response, "overloaded")
     wire.delay = 0.0
     assert client.post("/v1/gear/search", json={"limit": 7}).status_code == 200
     metrics = client.get("/metrics").text
@@ -160,7 +160,7 @@ def test_a_refusal_of_an_unread_search_leaves_its_connection_in_order(
             sleep(0.001)
             connection.sendall(request[cut:])
 
-    def answer(connection: socket.socket) -> http.client.HTTPResponse:
+    def read_response(connection: socket.socket) -> http.client.HTTPResponse:
         response = http.client.HTTPResponse(connection)
         response.begin()
         response.read()
@@ -175,7 +175,7 @@ def test_a_refusal_of_an_unread_search_leaves_its_connection_in_order(
                     ask(connection, kind, number)
             for number, (kind, connection) in enumerate(zip(kinds, connections, strict=True)):
                 if rounds == 0 or kind not in ("both", "last"):
-                    response = answer(connection)
+                    response = read_response(connection)
                     assert response.status == 400 if kind == "both" else response.status in (200, 503)
                     if kind != "both":
                         assert response.headers["X-Request-Id"] == f"{kind}.{number}"

@@ -10,7 +10,7 @@ from mappings.connection import connect
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.app import running, settings_for
-from tests.support.faults.answering_wire import answer, answering
+from tests.support.faults.answering_wire import answering, response
 from tests.support.servers import Node
 
 (PLATFORM,) = read_platforms()
@@ -45,7 +45,7 @@ async def test_a_state_does_not_come_again_with_an_engine_that_was_killed(node: 
 
 
 async def test_an_engine_that_may_not_be_asked_for_its_state_still_answers(tmp_path: Path) -> None:
-    refused = answer(403, {"error": {"type": "security_exception", "reason": "no permissions"}, "status": 403})
+    refused = response(403, {"error": {"type": "security_exception", "reason": "no permissions"}, "status": 403})
     async with answering(refused) as url:
         engine = Engine(settings_for(url, "t", tmp_path), 5)
         try:

@@ -53,11 +53,11 @@ async def test_a_server_that_has_to_stop_is_not_ready_and_serves_on(settings: Se
             served = 0
             while not stopped.done():
                 try:
-                    answer = await client.get("/v1/platforms")
+                    response = await client.get("/v1/platforms")
                 except httpx.TransportError:
                     assert monotonic() > drain_ends
                     break
-                assert (answer.status_code, answer.headers["Connection"]) == (200, "close")
+                assert (response.status_code, response.headers["Connection"]) == (200, "close")
                 served += 1
             assert served > 3
             await asyncio.wait_for(stopped, 30)
@@ -92,8 +92,8 @@ async def searches(client: httpx.AsyncClient, number: int, done: asyncio.Event) 
     sent = 0
     while not done.is_set():
         body = {"filters": {"price": {"max": 100 * number + sent / 100}}}
-        answer = await client.post("/v1/gear/search", json=body)
-        assert answer.status_code == 200, answer.text
+        response = await client.post("/v1/gear/search", json=body)
+        assert response.status_code == 200, response.text
         sent += 1
         await asyncio.sleep(0.005)
     return sent
@@ -106,10 +106,10 @@ async def cursors(client: httpx.AsyncClient, done: asyncio.Event) -> int:
         found: list[int] = []
         cursor: str | None = "*"
         while cursor is not None:
-            answer = await client.post("/v1/gear/search", json={"limit": 2, "cursor": cursor})
-            assert answer.status_code == 200, answer.text
-            found += [item["id"] for item in answer.json()["gear"]]
-            cursor = answer.json()["nextCursor"]
+            response = await client.post("/v1/gear/search", json={"limit": 2, "cursor": cursor})
+            assert response.status_code == 200, response.text
+            found += [item["id"] for item in response.json()["gear"]]
+            cursor = response.json()["nextCursor"]
             pages += 1
             await asyncio.sleep(0.05)
         assert sorted(found) == list(range(1, ITEMS + 1))

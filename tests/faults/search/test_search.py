@@ -22,7 +22,7 @@ from tests.support.api.described_examples import ORDER_BODIES
 from tests.support.api.envelope import error_of
 from tests.support.api.waiting import until
 from tests.support.app import RunningApp, running, settings_for
-from tests.support.faults.answering_wire import answer, answering, http
+from tests.support.faults.answering_wire import answering, http, response
 from tests.support.indices import drop_indices
 from tests.support.servers import TcpProxy
 from tests.support.store.postgres import Postgres
@@ -71,8 +71,8 @@ async def ask(app: RunningApp, method: str, path: str, body: Any) -> httpx.Respo
 
 
 async def all_say_unavailable(app: RunningApp, code: str = "search_unavailable") -> None:
-    answers = await asyncio.gather(*(ask(app, *request) for request in REQUESTS))
-    for one in answers:
+    responses = await asyncio.gather(*(ask(app, *request) for request in REQUESTS))
+    for one in responses:
         error_of(one, code)
     assert (await app.client.get("/health/live")).status_code == 200
     await until(lambda: is_ready(app, 503))
@@ -86,8 +86,8 @@ async def is_ready(app: RunningApp, status: int = 200, wanted: str = "") -> bool
 
 async def works_again(app: RunningApp) -> None:
     async def well() -> bool:
-        answers = await asyncio.gather(*(ask(app, *request) for request in REQUESTS))
-        return all(one.status_code == 200 for one in answers) and await is_ready(app)
+        responses = await asyncio.gather(*(ask(app, *request) for request in REQUESTS))
+        return all(one.status_code == 200 for one in responses) and await is_ready(app)
 
     await until(well)
     assert (await app.search({})).json()["total"] == 3
@@ -148,24 +148,24 @@ WHOLE: dict[str, Any] = {
 
 def searched(found: dict[str, Any]) -> bytes:
     """What answers one search as well as a page with its number, which are two searches in one request."""
-    return answer(200, {**found, "responses": [WHOLE, found]})
+    return response(200, {**found, "responses": [WHOLE, found]})
 
 
 REJECTED = {"error": {"type": "rejected_execution_exception", "reason": "the queue is full"}, "status": 429}
 BROKEN: dict[str, bytes] = {
-    "too many requests": answer(429, REJECTED),
-    "unavailable": answer(503, {"error": {"type": "search_phase_execution_exception"}, "status": 503}),
-    "a fault of the engine": answer(500, {"error": {"type": "null_pointer_exception"}, "status": 500}),
+    "too many requests": response(429, REJECTED),
+    "unavailable": response(503, {"error": {"type": "search_phase_execution_exception"}, "status": 503}),
+    "a fault of the engine": response(500, {"error": {"type": "null_pointer_exception"}, "status": 500}),
     "a gateway's own page": http(502, b"<html>Bad Gateway</html>", "text/html"),
     "a gateway's page as 200": http(200, b"<html>Welcome</html>", "text/html"),
     "a gateway's page as 404": http(404, b"<html>Not Found</html>", "text/html"),
     "a gateway's page as 400": http(400, b"<html>Bad Request</html>", "text/html"),
-    "wrong password": answer(401, {"error": "Unauthorized"}),
-    "blocked": answer(403, {"error": {"type": "cluster_block_exception"}, "status": 403}),
+    "wrong password": response(401, {"error": "Unauthorized"}),
+    "blocked": response(403, {"error": {"type": "cluster_block_exception"}, "status": 403}),
     "half of the JSON": http(200, b'{"took": 1, "hits": {'),
     "an empty body": http(200, b""),
     "no JSON object": http(200, b"[]"),
-    "nothing that was asked for": answer(200, {}),
+    "nothing that was asked for": response(200, {}),
     "not HTTP": b"hello\r\n\r\n",
     "some shards failed": searched({**WHOLE, "_shards": {"total": 2, "failed": 1}}),
     "no shard was asked": searched({**WHOLE, "_shards": {"total": 0, "failed": 0}}),
@@ -199,7 +199,7 @@ def lost(kind: str) -> bytes:
     """What answers a search whose node was lost between its phases."""
     cause = {"type": kind, "reason": "[node-2][phase/fetch/id] disconnected"}
     error = {"type": "search_phase_execution_exception", "phase": "fetch", "root_cause": [cause]}
-    return answer(500, {"error": error, "status": 500})
+    return response(500, {"error": error, "status": 500})
 
 
 async def test_a_search_whose_node_is_lost_is_sent_once_more(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ async def test_an_answer_that_stops_in_its_middle_is_a_503(tmp_path: Path) -> No
 
 
 async def test_the_engines_address_and_words_are_not_reported_to_clients(tmp_path: Path) -> None:
-    content = answer(503, {"error": {"type": "x", "reason": "node secret-host-7 [10.1.2.3] failed"}, "status": 503})
+    content = response(503, {"error": {"type": "x", "reason": "node secret-host-7 [10.1.2.3] failed"}, "status": 503})
     async with answering(content) as url, running(settings_for(url, "t", tmp_path)) as app:
         said = (await ask(app, "POST", "/v1/gear/search", {})).text
         assert "secret-host" not in said

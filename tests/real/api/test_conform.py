@@ -94,7 +94,7 @@ def test_a_token_that_is_no_sandbox_orders_nothing(service: tuple[httpx.Client, 
 def test_nobody_answers() -> None:
     result = conform("http://127.0.0.1:1", "none", "--part", "http")
     assert result.exit_code == 1
-    assert "no answer" in result.stdout
+    assert "no response" in result.stdout
 
 
 def test_orders_that_cannot_be_cancelled_are_reported(

@@ -47,8 +47,8 @@ async def test_it_is_off_unless_asked(tmp_path: Path) -> None:
 
 
 async def test_the_services_address_leads_to_the_page(shown: RunningApp) -> None:
-    answer = await shown.client.get("/")
-    assert (answer.status_code, answer.headers["Location"]) == (307, "/explore")
+    response = await shown.client.get("/")
+    assert (response.status_code, response.headers["Location"]) == (307, "/explore")
 
 
 async def test_language_models_find_every_operation(shown: RunningApp) -> None:
@@ -83,10 +83,10 @@ async def test_files_are_sent_compressed_and_cached_for_ever(shown: RunningApp) 
     named = re.findall(r'(?:src|href)="(/explore/static/[^"]+)"', page)
     assert len(named) > 15
     for path in named:
-        answer = await shown.client.get(path)
-        assert (answer.status_code, answer.headers["Content-Encoding"]) == (200, "gzip")
-        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-        assert answer.headers["Content-Type"].split(";")[0] in ("text/javascript", "text/css", "image/svg+xml")
+        response = await shown.client.get(path)
+        assert (response.status_code, response.headers["Content-Encoding"]) == (200, "gzip")
+        assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert response.headers["Content-Type"].split(";")[0] in ("text/javascript", "text/css", "image/svg+xml")
     plain = await shown.client.get(
         next(path for path in named if path.endswith("theme.css")), headers={"Accept-Encoding": "identity"}
     )

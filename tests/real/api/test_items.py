@@ -13,9 +13,9 @@ ORDER = {"account": "a-1", "email": "buyer@shop.example", "platform": "cs2"}
 
 
 async def item(app: RunningApp, reference: str) -> dict[str, Any]:
-    answer = await app.client.get(f"/v1/gear/{reference}")
-    assert answer.status_code == 200, answer.text
-    body: dict[str, Any] = answer.json()
+    response = await app.client.get(f"/v1/gear/{reference}")
+    assert response.status_code == 200, response.text
+    body: dict[str, Any] = response.json()
     assert list(body) == ["status", "gear", "available"]
     return body
 
@@ -58,6 +58,6 @@ async def test_what_is_no_id_of_an_item_is_a_404(app: RunningApp, reference: str
 
 @pytest.mark.parametrize("platform", ["731", "CS2", "", "0730", "730.0", "%00", "x" * 5000])
 async def test_an_unknown_platform_is_a_422_that_names_the_known(app: RunningApp, platform: str) -> None:
-    answer = await app.client.get(f"/v1/gear/{PRICED}?platform={platform}")
-    assert fields_of(answer, "unknown_platform") == ["platform"]
-    assert "730 (cs2)" in answer.json()["error"]["message"]
+    response = await app.client.get(f"/v1/gear/{PRICED}?platform={platform}")
+    assert fields_of(response, "unknown_platform") == ["platform"]
+    assert "730 (cs2)" in response.json()["error"]["message"]

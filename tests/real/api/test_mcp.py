@@ -23,8 +23,8 @@ async def call(session: "ClientSession", tool: str, **arguments: Any) -> dict[st
     """The API's answer to a tool's call."""
     result = await session.call_tool(tool, arguments)
     (content,) = result.content
-    answer: dict[str, Any] = json.loads(getattr(content, "text", ""))
-    return answer
+    response: dict[str, Any] = json.loads(getattr(content, "text", ""))
+    return response
 
 
 @pytest.mark.parametrize("orders", [False, True], ids=["reads", "orders"])
@@ -46,9 +46,9 @@ async def test_a_model_searches_and_orders_in_the_sandbox_alone(
             await session.initialize()
             names = {tool.name for tool in (await session.list_tools()).tools}
             assert names == {"search", "suggest", "item", "prices"} | ({"order"} if orders else set())
-            answer = await call(session, "search", query="ak redline", filters={"price": {"max": 100}})
-            assert (answer["total"], answer["gear"][0]["id"]) == (1, ITEM["id"])
-            assert answer["interpretation"]["filters"] == {"weapon": ["AK-47"]}
+            response = await call(session, "search", query="ak redline", filters={"price": {"max": 100}})
+            assert (response["total"], response["gear"][0]["id"]) == (1, ITEM["id"])
+            assert response["interpretation"]["filters"] == {"weapon": ["AK-47"]}
             assert (await call(session, "item", item_id=str(ITEM["id"])))["available"] is True
             assert (await call(session, "suggest", text="redl"))["suggestions"][0]["text"] == "Redline"
             assert (await call(session, "prices", query="redline"))["gear"][0]["offers"]["count"] == 1

@@ -35,14 +35,14 @@ async def shop(opensearch_url: str, tmp_path: Path) -> AsyncIterator[Shop]:
 
 async def test_it_shows_what_serves_and_what_waits(shop: Shop) -> None:
     async def is_calm() -> bool:  # red while another test makes an index
-        answer = await shop.called("GET", "/v1/operations", 200)
-        return answer["engine"]["status"] in ("green", "yellow")
+        response = await shop.called("GET", "/v1/operations", 200)
+        return response["engine"]["status"] in ("green", "yellow")
 
     await eventually(is_calm, "the engine stays red")
-    answer = await shop.called("GET", "/v1/operations", 200)
-    assert (answer["search"], answer["orders"]) == (True, True)
-    assert answer["engine"]["nodes"] >= 1
-    (platform,) = answer["platforms"]
+    response = await shop.called("GET", "/v1/operations", 200)
+    assert (response["search"], response["orders"]) == (True, True)
+    assert response["engine"]["nodes"] >= 1
+    (platform,) = response["platforms"]
     (generation,) = platform["generations"]
     assert (platform["slug"], platform["work"]) == ("cs2", None)
     assert (generation["serving"], generation["items"]) == (True, len(ITEMS))
@@ -52,7 +52,7 @@ async def test_it_shows_what_serves_and_what_waits(shop: Shop) -> None:
     client.close()
     assert len(stats["indices"]) == 2
     assert generation["bytes"] == stats["_all"]["primaries"]["store"]["size_in_bytes"]
-    assert set(answer["backlogs"].values()) == {0}
+    assert set(response["backlogs"].values()) == {0}
 
 
 async def test_it_shows_a_running_load_with_its_progress(shop: Shop) -> None:
@@ -92,8 +92,8 @@ async def test_it_shows_loads_and_followers_with_what_they_refused_and_why(place
     async with running(settings) as app:
 
         async def intakes() -> list[dict[str, Any]]:
-            answer = (await app.client.get("/v1/operations")).json()
-            listed: list[dict[str, Any]] = answer["platforms"][0]["intakes"]
+            response = (await app.client.get("/v1/operations")).json()
+            listed: list[dict[str, Any]] = response["platforms"][0]["intakes"]
             return listed
 
         for follower in followers:
@@ -123,26 +123,31 @@ async def test_it_shows_loads_and_followers_with_what_they_refused_and_why(place
 async def test_a_platform_that_was_never_loaded_has_no_generations(opensearch_url: str, tmp_path: Path) -> None:
     settings = settings_for(opensearch_url, "never-loaded", tmp_path)
     async with running(settings) as app:
-        answer = (await app.client.get("/v1/operations")).json()
+        response = (await app.client.get("/v1/operations")).json()
     drop_indices(opensearch_url, settings.index_prefix)
-    assert answer["platforms"] == [{"id": 730, "slug": "cs2", "generations": [], "work": None, "intakes": []}]
+    assert response["platforms"] == [{"id": 730, "slug": "cs2", "generations": [], "work": None, "intakes": []}]
 
 
 async def test_without_the_engine_the_rest_is_reported(tmp_path: Path) -> None:
     async with running(settings_for("http://127.0.0.1:1", "none", tmp_path, search_timeout=1)) as app:
-        answers = []
+        responses = []
 
         async def has_backlogs() -> bool:
-            answers.append((await app.client.get("/v1/operations")).json())
-            return answers[-1]["backlogs"] is not None  # a store that is slow is left out
+            responses.append((await app.client.get("/v1/operations")).json())
+            return responses[-1]["backlogs"] is not None  # a store that is slow is left out
 
         await until(has_backlogs)
-    answer = answers[-1]
-    assert (answer["status"], answer["search"], answer["engine"], answer["platforms"]) == ("success", False, None, None)
-    assert answer["backlogs"]["activeOrders"] == 0
+    response = responses[-1]
+    assert (response["status"], response["search"], response["engine"], response["platforms"]) == (
+        "success",
+        False,
+        None,
+        None,
+    )
+    assert response["backlogs"]["activeOrders"] == 0
 
 
 async def test_it_needs_the_scope_operate(shop: Shop) -> None:
     token = await new_token(shop.app.settings.database_url, "search", "order", "fulfil", "catalogue", "metrics")
-    answer = await shop.app.client.get("/v1/operations", headers={"Authorization": f"Bearer {token}"})
-    error_of(answer, "forbidden")
+    response = await shop.app.client.get("/v1/operations", headers={"Authorization": f"Bearer {token}"})
+    error_of(response, "forbidden")

@@ -34,8 +34,8 @@ def limited(app: RunningApp, tmp_path: Path) -> Limited:
     return started
 
 
-def remaining(answer: httpx.Response) -> int:
-    return int(answer.headers["RateLimit-Remaining"])
+def remaining(response: httpx.Response) -> int:
+    return int(response.headers["RateLimit-Remaining"])
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -48,14 +48,14 @@ async def test_more_than_the_limit_is_a_429_for_this_token_only(limited: Limited
         async def ask(token: str) -> httpx.Response:
             return await app.client.get("/v1/platforms", headers=bearer(token))
 
-        answers = [await ask(app.token) for _ in range(7)]  # 6 may be admitted where a window ends between them
-        assert [answer.status_code for answer in answers[:5]] == [200] * 5
-        error = error_of(answers[6], "rate_limited")
+        responses = [await ask(app.token) for _ in range(7)]  # 6 may be admitted where a window ends between them
+        assert [response.status_code for response in responses[:5]] == [200] * 5
+        error = error_of(responses[6], "rate_limited")
         assert "5 per 2 second" in error["message"]
-        assert 1 <= int(answers[6].headers["Retry-After"]) <= 2
+        assert 1 <= int(responses[6].headers["Retry-After"]) <= 2
         other = await new_token(app.settings.database_url, "search")
         assert (await ask(other)).status_code == 200
-        await asyncio.sleep(int(answers[6].headers["Retry-After"]))
+        await asyncio.sleep(int(responses[6].headers["Retry-After"]))
         assert (await ask(app.token)).status_code == 200
 
 
@@ -70,12 +70,12 @@ async def test_the_limit_is_over_all_operations_and_before_the_body(limited: Lim
 
 async def test_a_response_tells_what_is_left(limited: Limited) -> None:
     async with limited(rate_limit="5/day") as app:
-        answers = [await app.client.get("/v1/gear/1") for _ in range(6)]
-        assert [remaining(answer) for answer in answers] == [4, 3, 2, 1, 0, 0]
-        for answer in answers:
-            assert answer.headers["RateLimit-Limit"] == "5"
-            assert answer.headers["RateLimit-Policy"] == "5;w=86400"
-            assert 0 <= int(answer.headers["RateLimit-Reset"]) <= 86_400
+        responses = [await app.client.get("/v1/gear/1") for _ in range(6)]
+        assert [remaining(response) for response in responses] == [4, 3, 2, 1, 0, 0]
+        for response in responses:
+            assert response.headers["RateLimit-Limit"] == "5"
+            assert response.headers["RateLimit-Policy"] == "5;w=86400"
+            assert 0 <= int(response.headers["RateLimit-Reset"]) <= 86_400
         assert "RateLimit-Limit" not in (await app.client.get("/health/live")).headers
 
 
@@ -103,8 +103,8 @@ async def test_a_search_costs_by_its_work_and_a_cached_response_1(
 
 async def test_suggestions_and_pages_of_a_relaxed_text_cost_more(limited: Limited) -> None:
     async with limited(rate_limit="100/day") as app:
-        answer = await app.client.get("/v1/gear/suggest", params={"q": "red"})
-        assert remaining(answer) == 99 - costs.SUGGESTIONS_COST
+        response = await app.client.get("/v1/gear/suggest", params={"q": "red"})
+        assert remaining(response) == 99 - costs.SUGGESTIONS_COST
         body = {"query": "redlien", "limit": 1, "cursor": "*"}
         first = await app.search(body)
         assert remaining(first) == 98 - costs.SUGGESTIONS_COST - costs.RELAXED_WORD_COST
@@ -146,9 +146,9 @@ async def test_what_has_no_valid_token_is_charged_to_its_address(
     async with limited(address_rate_limit="4/day") as app:
         assert (await app.client.get("/v1/platforms")).status_code == 200
         looked_up.clear()
-        answers = [await app.client.get("/v1/platforms", headers=bearer(f"gear_{number}")) for number in range(9)]
-        assert [answer.status_code for answer in answers] == [401] * 4 + [429] * 5
-        assert "from this address" in error_of(answers[-1], "rate_limited")["message"]
+        responses = [await app.client.get("/v1/platforms", headers=bearer(f"gear_{number}")) for number in range(9)]
+        assert [response.status_code for response in responses] == [401] * 4 + [429] * 5
+        assert "from this address" in error_of(responses[-1], "rate_limited")["message"]
         assert looked_up == [f"gear_{number}" for number in range(4)], "no lookup for who is over the limit"
         error_of(await app.client.get("/v1/platforms", headers={"Authorization": ""}), "rate_limited")
         for path in ("/health/ready", "/docs", "/openapi.json", "/orders/unknown"):
@@ -235,7 +235,7 @@ async def test_a_token_has_so_many_searches_under_way(limited: Limited) -> None:
         other = await new_token(app.settings.database_url, "search")
         others = _started(app.client.post("/v1/gear/search", json={}, headers=bearer(other)))
         gate.set()
-        assert [answer.status_code for answer in await asyncio.gather(*searches, others)] == [200, 200, 200]
+        assert [response.status_code for response in await asyncio.gather(*searches, others)] == [200, 200, 200]
         assert (await app.search({"limit": 3})).status_code == 200
 
 
@@ -247,18 +247,18 @@ async def test_a_token_may_have_a_limit_of_its_own_in_the_same_window(limited: L
     async with limited(rate_limit="5/day") as app:
         url = app.settings.database_url
         own, small = await new_token(url, "search", rate_limit=500), await new_token(url, "search", rate_limit=2)
-        answer = await app.client.get("/v1/platforms", headers=bearer(own))
-        assert answer.headers["RateLimit-Policy"] == "500;w=86400"
-        assert remaining(answer) == 499
-        assert answer.json()["limits"]["requestRate"] == "500/day"
-        answers = [await app.client.get("/v1/gear/1", headers=bearer(small)) for _ in range(3)]
-        assert [answer.status_code for answer in answers] == [200, 200, 429]
+        response = await app.client.get("/v1/platforms", headers=bearer(own))
+        assert response.headers["RateLimit-Policy"] == "500;w=86400"
+        assert remaining(response) == 499
+        assert response.json()["limits"]["requestRate"] == "500/day"
+        responses = [await app.client.get("/v1/gear/1", headers=bearer(small)) for _ in range(3)]
+        assert [response.status_code for response in responses] == [200, 200, 429]
         assert remaining(await app.client.get("/v1/gear/1")) == 4
 
 
 async def test_a_limit_of_its_own_holds_where_others_have_none(limited: Limited) -> None:
     async with limited(rate_limit="") as app:
         own = await new_token(app.settings.database_url, "search", rate_limit=7)
-        answer = await app.client.get("/v1/gear/1", headers=bearer(own))
-        assert answer.headers["RateLimit-Policy"] == "7;w=1"
+        response = await app.client.get("/v1/gear/1", headers=bearer(own))
+        assert response.headers["RateLimit-Policy"] == "7;w=1"
         assert "RateLimit-Policy" not in (await app.client.get("/v1/gear/1")).headers

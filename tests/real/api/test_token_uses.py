@@ -29,8 +29,8 @@ async def test_a_use_is_written_by_the_background_alone(app: RunningApp) -> None
     used, unused = [await new_token(app.settings.database_url, "search") for _ in range(2)]
     before = datetime.now(UTC)
     for _ in range(3):
-        answer = await app.client.get("/v1/platforms", headers={"Authorization": f"Bearer {used}"})
-        assert answer.status_code == 200
+        response = await app.client.get("/v1/platforms", headers={"Authorization": f"Bearer {used}"})
+        assert response.status_code == 200
     assert await last_use(store, used) is None, "no request writes it"
     assert await cache.record_uses() == USES_SECONDS
     at = await last_use(store, used)

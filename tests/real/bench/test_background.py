@@ -6,7 +6,7 @@ from collections.abc import Callable
 from api.settings import Settings
 from bench.clients.background import Target, background_traffic
 from tests.support.app import serving
-from tests.support.services.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, responses
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -21,7 +21,7 @@ def test_each_run_sells_what_is_on_offer_and_its_callbacks_are_received(
     sqlite_settings: Settings, opensearch_url: str
 ) -> None:
     settings = sqlite_settings.model_copy(update={"allow_insecure_callbacks": True})
-    with serving(settings) as client, Receiver(answers(200)) as receiver:
+    with serving(settings) as client, Receiver(responses(200)) as receiver:
         target = Target(
             opensearch_url,
             sqlite_settings.alias(730),

@@ -87,8 +87,8 @@ def test_all_end_in_the_state_of_the_model(market: Market) -> None:
         return now - chance.randint(0, span)
 
     def send(method: str, content: Any) -> None:
-        answer = market.request(method, PATH, json=content)
-        assert (answer.status_code, answer.json()["refused"]) == (200, []), answer.text
+        response = market.request(method, PATH, json=content)
+        assert (response.status_code, response.json()["refused"]) == (200, []), response.text
 
     def loads() -> None:
         while not ended.is_set():

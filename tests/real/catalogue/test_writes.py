@@ -41,11 +41,11 @@ def at(seconds: float) -> str:
 
 def found(market: Market, number: int) -> list[str]:
     """What searches on both workers show of an item."""
-    answers = [
+    responses = [
         market.request("POST", "/v1/gear/search", json={"platform": 730, "filters": {"ids": [number]}})
         for _ in range(MANY)
     ]
-    names = {tuple(gear["name"] for gear in answer.json()["gear"]) for answer in answers}
+    names = {tuple(gear["name"] for gear in response.json()["gear"]) for response in responses}
     assert len(names) == 1, "the workers disagree"
     return [*names.pop()]
 
@@ -76,15 +76,15 @@ def test_items_are_refused_by_line_with_their_reasons_and_all_others_are_written
     text = (
         b'{"id": 1021, "name": "a"}\n\n{"id": 1022}\n{"id": "x", "nam": 1}\nno\n{"id": 1023, "name": "b", "price": -1}'
     )
-    answer = market.request("PUT", PATH, content=text, headers=NDJSON).json()
-    assert (answer["written"], answer["superseded"]) == (1, 0)
-    assert [(entry["line"], entry["id"], entry["field"]) for entry in answer["refused"]] == [
+    response = market.request("PUT", PATH, content=text, headers=NDJSON).json()
+    assert (response["written"], response["superseded"]) == (1, 0)
+    assert [(entry["line"], entry["id"], entry["field"]) for entry in response["refused"]] == [
         (3, 1022, "name"),
         (4, None, "id"),
         (5, None, None),
         (6, 1023, "price"),
     ]
-    assert "nam: Extra inputs are not permitted" in answer["refused"][1]["reason"]
+    assert "nam: Extra inputs are not permitted" in response["refused"][1]["reason"]
     assert [entry["line"] for entry in market.put([row(1024), {}])["refused"]] == [1]
 
 
@@ -94,8 +94,8 @@ def test_a_time_ahead_is_refused_with_the_limit(market: Market) -> None:
     assert [(entry["id"], entry["field"]) for entry in late["refused"]] == [(1031, "changedAt"), (1033, "changedAt")]
     assert late["refused"][0]["reason"] == "must be at most 5 seconds ahead of the clock here"
     for changed in (at(60), "yesterday"):
-        answer = market.request("DELETE", PATH, json={"ids": [1], "changedAt": changed})
-        assert fields_of(answer, "validation_failed") == ["changedAt"]
+        response = market.request("DELETE", PATH, json={"ids": [1], "changedAt": changed})
+        assert fields_of(response, "validation_failed") == ["changedAt"]
 
 
 def test_bodies_come_in_each_form(market: Market) -> None:
@@ -110,8 +110,8 @@ def test_bodies_come_in_each_form(market: Market) -> None:
         (unknown_size.getvalue(), {"Content-Type": "application/json", "Content-Encoding": "zstd"}),
         (text, NDJSON),
     ]:
-        answer = market.request("PUT", PATH, content=content, headers=headers)
-        assert (answer.status_code, answer.json()["refused"]) == (200, []), answer.text
+        response = market.request("PUT", PATH, content=content, headers=headers)
+        assert (response.status_code, response.json()["refused"]) == (200, []), response.text
 
 
 def test_bodies_that_are_no_list_of_items_change_nothing(market: Market) -> None:
@@ -162,9 +162,9 @@ async def test_writes_are_counted_charged_and_in_the_audit(
     settings = settings_for(opensearch_url, index_prefix, tmp_path, rate_limit="10/minute")
     put_index(settings, CS2, [simple_item(1)])
     async with running(settings) as app:
-        answer = await app.client.put(PATH, json=[*(row(number) for number in range(301)), {}])
-        assert answer.status_code == 200
-        assert answer.headers["RateLimit-Remaining"] == "6", "302 items cost 4"
+        response = await app.client.put(PATH, json=[*(row(number) for number in range(301)), {}])
+        assert response.status_code == 200
+        assert response.headers["RateLimit-Remaining"] == "6", "302 items cost 4"
         assert (await app.client.request("DELETE", PATH, json={"ids": [1, 2]})).json()["written"] == 2
         error_of(await app.client.put(PATH, json=[row(number) for number in range(1000)]), "rate_limited")
         text = (await app.client.get("/metrics")).raise_for_status().text

@@ -211,10 +211,10 @@ async def test_several_platforms_are_one_feed_and_prices_of_several_currencies_d
             await app.client.post("/v1/gear/changes", json=CHEAP | {"platform": None}), "validation_failed"
         )
         put_index(settings, platforms[1], [simple_item(1), simple_item(2)])  # loaded for the first time
-        answer: dict[str, Any] = {"changes": []}
-        while len(answer["changes"]) < 2:
-            answer = await reader.ask(since=reader.next, wait=5)
-        told = [(change["platform"], change["id"], change["change"]) for change in answer["changes"]]
+        response: dict[str, Any] = {"changes": []}
+        while len(response["changes"]) < 2:
+            response = await reader.ask(since=reader.next, wait=5)
+        told = [(change["platform"], change["id"], change["change"]) for change in response["changes"]]
         assert told == [(1, 1, "listed"), (1, 2, "listed")]
         other = Reader(app.client, {"platform": 730})
         assert (await other.ask(since=reader.next))["changes"] == []

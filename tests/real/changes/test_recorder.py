@@ -54,9 +54,9 @@ async def test_nothing_is_lost_with_the_snapshot_of_an_index(
     changes: list[Json] = []
     async with asyncio.timeout(60):
         while {change["id"] for change in changes} != {1001, 1002, 1003}:
-            answer = await reader.ask(since=reader.next, wait=5)
-            changes += answer["changes"]
-            reader.next = answer["next"]
+            response = await reader.ask(since=reader.next, wait=5)
+            changes += response["changes"]
+            reader.next = response["next"]
     last = {change["id"]: change for change in changes}
     assert [last[number]["change"] for number in (1001, 1002, 1003)] == ["changed", "gone", "changed"]
     reader.items |= {number: last[number]["gear"] for number in (1001, 1003)}
@@ -112,8 +112,8 @@ async def test_bookmarks_expire_with_their_log(app: RunningApp, place: Place) ->
     reader = await Reader(app.client).begin()
     place.client.indices.delete(index=f"{place.alias.removesuffix('-730')}-changes-*")
     await upsert(place, simple_item(1001))
-    answer = await app.client.post("/v1/gear/changes", json={"since": reader.next, "wait": 30}, timeout=60)
-    error_of(answer, "bookmark_expired")
+    response = await app.client.post("/v1/gear/changes", json={"since": reader.next, "wait": 30}, timeout=60)
+    error_of(response, "bookmark_expired")
     again = await Reader(app.client).begin()
     assert 1001 in again.items
     await upsert(place, simple_item(1002))
@@ -140,8 +140,8 @@ async def test_bookmarks_expire_with_the_index_that_the_feed_goes_on_from(app: R
     await lease_to_another(app, timedelta(seconds=-1))
 
     async def has_expired() -> bool:
-        answer = await app.client.post("/v1/gear/changes", json={"since": reader.next})
-        return answer.status_code == 410
+        response = await app.client.post("/v1/gear/changes", json={"since": reader.next})
+        return response.status_code == 410
 
     await eventually(has_expired, "the bookmark is as good as ever")
     again = await Reader(app.client).begin()

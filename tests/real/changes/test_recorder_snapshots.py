@@ -28,7 +28,7 @@ from tests.support.indexer.fixtures import Place
 from tests.support.indexer.wire import Fault, Wire, pass_all
 from tests.support.streams.changes import upsert
 
-REFUSED = Fault("answer", 403, b'{"error": {"type": "security_exception", "root_cause": []}, "status": 403}')
+REFUSED = Fault("response", 403, b'{"error": {"type": "security_exception", "root_cause": []}, "status": 403}')
 
 
 class CountingEngine(FeedEngine):
@@ -244,9 +244,9 @@ async def test_nothing_is_recorded_from_where_a_shard_was_away(recording: Record
         if "/_stats" not in path:
             return None
         status, _, content = recording.wire.forward(method, path, body, None)
-        answer = orjson.loads(content)
-        del answer["indices"][several_shards]["shards"]["1"]
-        return Fault("answer", status, orjson.dumps(answer))
+        response = orjson.loads(content)
+        del response["indices"][several_shards]["shards"]["1"]
+        return Fault("response", status, orjson.dumps(response))
 
     recording.wire.rule = without_a_shard
     assert await recorded_changes(recording, *map(simple_item, range(31, 61))) == 0

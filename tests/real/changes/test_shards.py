@@ -25,8 +25,8 @@ def numbers(feed_settings: Settings, place: Place) -> dict[int, list[int]]:
     put_index(feed_settings, CS2, [], datetime.now(UTC) - timedelta(minutes=1), shards=SHARDS)
     numbers = defaultdict[int, list[int]](list)
     for number in range(1, 60):
-        answer = place.client.search_shards(index=place.alias, params={"routing": str(number)})
-        numbers[answer["shards"][0][0]["shard"]].append(number)
+        response = place.client.search_shards(index=place.alias, params={"routing": str(number)})
+        numbers[response["shards"][0][0]["shard"]].append(number)
     items = [simple_item(number) for shard, ids in numbers.items() if shard != EMPTY for number in ids[:2]]
     put_index(feed_settings, CS2, items, shards=SHARDS)
     return numbers
@@ -39,8 +39,8 @@ async def reports(reader: Reader, *changes: tuple[int, str]) -> None:
 
 
 async def put(app: RunningApp, *items: Json) -> None:
-    answer = await app.client.put("/v1/catalogue/730/items", json=list(items))
-    assert answer.json()["written"] == len(items), answer.text
+    response = await app.client.put("/v1/catalogue/730/items", json=list(items))
+    assert response.json()["written"] == len(items), response.text
 
 
 async def test_changes_in_every_shard_are_reported_once(feed_settings: Settings, numbers: dict[int, list[int]]) -> None:

@@ -70,10 +70,10 @@ class Events:
 @asynccontextmanager
 async def streamed(client: httpx.AsyncClient, body: Json, last_id: str | None = None) -> AsyncIterator[Events]:
     headers = {"Accept": "text/event-stream"} | ({} if last_id is None else {"Last-Event-ID": last_id})
-    async with client.stream("POST", "/v1/gear/changes", json=body, headers=headers) as answer:
-        assert answer.status_code == 200
-        assert answer.headers["Content-Type"].startswith("text/event-stream")
-        yield Events(answer.aiter_lines())
+    async with client.stream("POST", "/v1/gear/changes", json=body, headers=headers) as response:
+        assert response.status_code == 200
+        assert response.headers["Content-Type"].startswith("text/event-stream")
+        yield Events(response.aiter_lines())
 
 
 async def until_waiting(server: Worker, count: int) -> None:
@@ -110,8 +110,8 @@ async def test_hundreds_who_begin_at_once_begin(server: Worker) -> None:
     async with httpx.AsyncClient(
         base_url=server.client.base_url, headers=server.client.headers, limits=limits, timeout=60
     ) as crowd:
-        answers = await asyncio.gather(*(crowd.post("/v1/gear/changes", json={}) for _ in range(CROWD)))
-    assert {answer.status_code for answer in answers} == {200}
+        responses = await asyncio.gather(*(crowd.post("/v1/gear/changes", json={}) for _ in range(CROWD)))
+    assert {response.status_code for response in responses} == {200}
 
 
 async def test_who_waits_on_behind_others_asks_nothing(app: RunningApp, feed_settings: Settings, place: Place) -> None:
@@ -189,8 +189,8 @@ async def test_a_token_that_is_revoked_reads_nothing_more(
             await store.close()
 
             async def so() -> bool:
-                answer = await client.post("/v1/gear/search", json={})
-                return answer.status_code == 401
+                response = await client.post("/v1/gear/search", json={})
+                return response.status_code == 401
 
             await eventually(so, "the token still works")
             await upsert(place, simple_item(1001))

@@ -14,8 +14,8 @@ from standardwebhooks import Webhook
 from structlog.testing import capture_logs
 
 from api.changes.entries import Change, changes_of
-from api.engine.answers import SearchEngine
 from api.engine.feed import Entry
+from api.engine.responses import SearchEngine
 from api.saved_searches import matcher
 from api.saved_searches.compiled import Compiled, compiled
 from api.saved_searches.matcher import Limits
@@ -39,9 +39,9 @@ from tests.support.streams.saved_searches import received, saved, until_called_b
 
 async def put(app: RunningApp, *items: dict[str, object]) -> None:
     """Writes items over HTTP."""
-    answer = await app.client.put("/v1/catalogue/730/items", json=list(items))
-    assert answer.status_code == 200, answer.text
-    assert answer.json()["written"] == len(items)
+    response = await app.client.put("/v1/catalogue/730/items", json=list(items))
+    assert response.status_code == 200, response.text
+    assert response.json()["written"] == len(items)
 
 
 async def test_an_item_that_is_listed_calls_back_within_two_seconds_and_is_signed(app: RunningApp) -> None:
@@ -99,8 +99,8 @@ async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None
         [gone] = await reader.until(1)  # the log has it: what comes and goes between two looks is no change
         assert gone["change"] == "gone"
         assert received(receiver) == []
-        answer = await app.client.post(f"/v1/orders/{order['id']}/transitions", json={"to": "cancelled"})
-        assert answer.status_code == 200, answer.text
+        response = await app.client.post(f"/v1/orders/{order['id']}/transitions", json={"to": "cancelled"})
+        assert response.status_code == 200, response.text
         [change] = await until_called_back(app, receiver, number)
         assert change["change"] == "listed"
 
@@ -209,7 +209,9 @@ async def test_an_engine_that_is_away_is_asked_once_and_not_for_each_search(
         if "-changes-" not in path or b'"should"' not in body:
             return None
         asked.append(body.count(b'"_name"'))
-        return Fault("answer", 503, b'{"error": {"type": "cluster_block_exception", "root_cause": []}, "status": 503}')
+        return Fault(
+            "response", 503, b'{"error": {"type": "cluster_block_exception", "root_cause": []}, "status": 503}'
+        )
 
     with Wire(opensearch_url) as wire, Receiver() as receiver:
         async with running(feed_settings.model_copy(update={"opensearch_url": wire.url})) as app:
@@ -250,8 +252,8 @@ async def test_texts_that_are_being_read_when_the_vocabulary_changes_are_read_an
         await put(app, simple_item(1002, 5, "AWP | Dragon Lore"))
 
         async def applies() -> bool:
-            answer = await app.search({"query": "zweihorn"})
-            return [item["id"] for item in answer.json()["gear"]] == [1002]
+            response = await app.search({"query": "zweihorn"})
+            return [item["id"] for item in response.json()["gear"]] == [1002]
 
         await until(applies)
         has_changed.set()

@@ -18,7 +18,7 @@ from tests.support.app import RunningApp, new_token, running
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.desk import dispatching
 from tests.support.orders.shop import Shop, bearer, eventually
-from tests.support.services.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, responses
 from tests.support.streams.saved_searches import received, saved, until_called_back
 
 BODY = {"name": "mine", "callbackUrl": "https://shop.example.com/hook"}
@@ -26,9 +26,9 @@ BODY = {"name": "mine", "callbackUrl": "https://shop.example.com/hook"}
 
 async def test_a_search_is_read_as_it_was_saved_until_it_is_deleted(app: RunningApp) -> None:
     sent = {**BODY, "platform": 730, "query": "redline", "filters": {"price": {"max": 0.10}, "weapon": ["AK-47"]}}
-    answer = await app.client.post("/v1/searches", json=sent)
-    assert answer.status_code == 201, answer.text
-    search = answer.json()["search"]
+    response = await app.client.post("/v1/searches", json=sent)
+    assert response.status_code == 201, response.text
+    search = response.json()["search"]
     assert set(search) == {*sent, "id", "createdAt", "gapAt"}
     assert sent.items() <= search.items()
     address = f"/v1/searches/{search['id']}"
@@ -44,8 +44,8 @@ async def test_a_search_is_read_as_it_was_saved_until_it_is_deleted(app: Running
 async def test_searches_are_listed_by_pages_newest_first_to_their_token_alone(app: RunningApp) -> None:
     made = []
     for number in range(5):
-        answer = await app.client.post("/v1/searches", json={**BODY, "name": f"n{number}"})
-        made.append(answer.json()["search"])
+        response = await app.client.post("/v1/searches", json={**BODY, "name": f"n{number}"})
+        made.append(response.json()["search"])
     pages, query = [], "limit=2"
     while query:
         page = (await app.client.get(f"/v1/searches?{query}")).json()
@@ -89,8 +89,8 @@ async def test_a_token_has_so_many_searches_as_it_may(feed_settings: Settings) -
     async with running(feed_settings.model_copy(update={"max_saved_searches": 2})) as app:
         sent = [app.client.post("/v1/searches", json={**BODY, "name": f"n{number}"}) for number in range(6)]
         answered = await asyncio.gather(*sent)
-        assert sorted(answer.status_code for answer in answered) == [201, 201, 409, 409, 409, 409]
-        error = error_of(next(answer for answer in answered if answer.status_code == 409), "too_many_searches")
+        assert sorted(response.status_code for response in answered) == [201, 201, 409, 409, 409, 409]
+        error = error_of(next(response for response in answered if response.status_code == 409), "too_many_searches")
         assert "2 saved searches" in error["message"]
         assert error["details"][0]["field"] == "name"
         listed = (await app.client.get("/v1/searches")).json()["searches"]
@@ -133,7 +133,7 @@ async def test_a_deleted_search_does_not_call_back_and_is_erased(feed_settings: 
     settings = feed_settings.model_copy(update={"deliver_callbacks": False})
     async with running(settings) as app:
         store, delays = Shop(app).store, (timedelta(hours=1),) * 3
-        with Receiver(answers(503)) as receiver, Receiver() as other:
+        with Receiver(responses(503)) as receiver, Receiver() as other:
             async with dispatching(store, delays=delays, clock=lambda: datetime.now(UTC) + ahead):
                 search = await saved(app.client, receiver)
                 await app.client.put("/v1/catalogue/730/items", json=[simple_item(1001)])
@@ -143,7 +143,7 @@ async def test_a_deleted_search_does_not_call_back_and_is_erased(feed_settings: 
 
                 await eventually(tried, "nothing was sent")
                 assert (await app.client.delete(f"/v1/searches/{search['id']}")).status_code == 200
-                receiver.behaviour = answers(204)
+                receiver.behaviour = responses(204)
                 ahead = timedelta(hours=2)  # the second attempt would be due
                 await saved(app.client, other)
                 await app.client.put("/v1/catalogue/730/items", json=[simple_item(1002)])

@@ -77,7 +77,7 @@ async def test_a_backup_that_is_taken_while_orders_are_placed_can_be_served_from
         async with store.transaction() as connection:
             assert await idempotency.claim(connection, token.token.id, f"k{item}", "digest", NO_REFUSALS, NOW) is None
             made = await orders.place(connection, new_order(item), NOW)
-            await idempotency.save(connection, token.token.id, f"k{item}", made.id, "answer")
+            await idempotency.save(connection, token.token.id, f"k{item}", made.id, "response")
         placed.append(made.id)
 
     for item in range(BEFORE):

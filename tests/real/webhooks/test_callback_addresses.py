@@ -13,7 +13,7 @@ from api.webhooks.payload import Message
 from api.webhooks.resolver import MAX_ADDRESSES, Lookup, system_lookup
 from api.webhooks.sender import Sender, Sent
 from tests.support.services.certificates import certificates
-from tests.support.services.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, responses
 
 NAME = "shop.example.com"
 
@@ -22,7 +22,7 @@ class Names:
     """A name server: each question gets the next answer, the last one again and again."""
 
     def __init__(self, *found: list[str]) -> None:
-        self._found = [[ip_address(one) for one in answer] for answer in found]
+        self._found = [[ip_address(one) for one in response] for response in found]
         self.asked: list[str] = []
 
     async def __call__(self, host: str) -> list[Address]:
@@ -146,7 +146,7 @@ async def test_a_name_is_asked_for_once_and_connected_to_as_it_was_then() -> Non
 
 async def test_a_redirect_inside_is_not_followed() -> None:
     with Receiver() as inside, Receiver() as receiver:
-        receiver.behaviour = answers(302, f"Location: {inside.url}")
+        receiver.behaviour = responses(302, f"Location: {inside.url}")
         result = await sent(receiver.url, allow_insecure=True)
         assert (result.outcome, result.status_code) == ("rejected", 302)
         assert inside.connections == 0
@@ -168,7 +168,7 @@ async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.Monke
 
 
 async def test_nothing_is_remembered_between_attempts() -> None:
-    with Receiver(answers(200, "Set-Cookie: session=1", "Connection: keep-alive")) as receiver:
+    with Receiver(responses(200, "Set-Cookie: session=1", "Connection: keep-alive")) as receiver:
         async with Sender(True) as sender:
             for _ in range(2):
                 assert (await sender.send(Message(receiver.url, b"{}", {}))).outcome == "delivered"

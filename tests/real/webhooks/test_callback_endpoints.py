@@ -13,7 +13,7 @@ from store.records import Order
 from tests.support.api.described_examples import ORDER_BODIES
 from tests.support.orders.desk import Desk, dispatching
 from tests.support.orders.shop import Shop
-from tests.support.services.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, responses
 
 
 async def register(desk: Desk, url: str) -> Endpoint:
@@ -94,7 +94,7 @@ async def test_an_order_must_name_a_registered_endpoint_where_there_is_one(shop:
 
 
 async def test_stopped_callbacks_are_never_sent(desk: Desk) -> None:
-    with Receiver(answers(500)) as receiver:
+    with Receiver(responses(500)) as receiver:
         order = await desk.place(receiver.url)
         async with dispatching(desk.store, delays=(timedelta(milliseconds=300),) * 1000) as dispatcher:
             await desk.until_tried(order, 1)
@@ -115,7 +115,7 @@ async def test_stopped_callbacks_are_never_sent(desk: Desk) -> None:
 
 
 async def test_callbacks_that_are_given_up_are_counted(desk: Desk) -> None:
-    with Receiver(answers(500)) as receiver:
+    with Receiver(responses(500)) as receiver:
         order = await desk.move(await desk.place(receiver.url), "processing")
         async with dispatching(desk.store, delays=(timedelta(milliseconds=10),)):
             await desk.until(order, "failed", "failed")

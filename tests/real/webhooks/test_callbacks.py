@@ -11,7 +11,7 @@ from store.auth import tokens
 from store.orders import orders
 from tests.support.orders.desk import Desk, dispatching, order_with_callback
 from tests.support.orders.shop import eventually
-from tests.support.services.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, responses
 
 EVENTS = ["order.created", "order.processing", "order.delivered", "order.completed"]
 
@@ -73,11 +73,11 @@ async def test_what_is_rolled_back_is_never_sent(desk: Desk) -> None:
 
 
 async def test_a_failed_attempt_is_made_again_with_the_same_id(desk: Desk) -> None:
-    with Receiver(answers(500)) as receiver:
+    with Receiver(responses(500)) as receiver:
         order = await desk.place(receiver.url)
         async with dispatching(desk.store):
             await desk.until_tried(order, 1)
-            receiver.behaviour = answers(204)
+            receiver.behaviour = responses(204)
             await desk.until(order, "delivered")
     assert len(set(receiver.ids)) == 1
     outcomes = await desk.outcomes(order)
@@ -86,7 +86,7 @@ async def test_a_failed_attempt_is_made_again_with_the_same_id(desk: Desk) -> No
 
 
 async def test_the_schedule_ends_as_failed_and_lets_the_next_event_through(desk: Desk) -> None:
-    with Receiver(answers(500)) as receiver:
+    with Receiver(responses(500)) as receiver:
         order = await desk.move(await desk.place(receiver.url), "processing")
         async with dispatching(desk.store):
             await desk.until(order, "failed", "failed")
@@ -95,7 +95,7 @@ async def test_the_schedule_ends_as_failed_and_lets_the_next_event_through(desk:
 
 
 async def test_an_event_waits_until_the_one_before_it_is_delivered(desk: Desk) -> None:
-    with Receiver(answers(503)) as receiver:
+    with Receiver(responses(503)) as receiver:
         order = await desk.move(await desk.place(receiver.url), "processing")
         async with dispatching(desk.store, delays=(timedelta(milliseconds=50),) * 1000):
             await desk.until_tried(order, 3)
@@ -104,13 +104,13 @@ async def test_an_event_waits_until_the_one_before_it_is_delivered(desk: Desk) -
             assert first.next_attempt_at is not None
             assert (second.state, second.next_attempt_at, second.attempts) == ("pending", None, [])
             order = await desk.move(order, "delivered")
-            receiver.behaviour = answers(200)
+            receiver.behaviour = responses(200)
             await desk.until(order, "delivered", "delivered", "delivered")
     assert receiver.events[-3:] == EVENTS[:3]
 
 
 async def test_410_ends_a_callback_at_once(desk: Desk) -> None:
-    with Receiver(answers(410)) as receiver:
+    with Receiver(responses(410)) as receiver:
         order = await desk.place(receiver.url)
         async with dispatching(desk.store):
             await desk.until(order, "failed")
@@ -118,7 +118,7 @@ async def test_410_ends_a_callback_at_once(desk: Desk) -> None:
 
 
 async def test_retry_after_is_waited_for(desk: Desk) -> None:
-    with Receiver(answers(429, "Retry-After: 3600")) as receiver:
+    with Receiver(responses(429, "Retry-After: 3600")) as receiver:
         order = await desk.place(receiver.url)
         async with dispatching(desk.store):
             await desk.until_tried(order, 1)
@@ -129,7 +129,7 @@ async def test_retry_after_is_waited_for(desk: Desk) -> None:
 
 async def test_a_redirect_is_a_failure_and_not_followed(desk: Desk) -> None:
     with Receiver() as elsewhere, Receiver() as receiver:
-        receiver.behaviour = answers(307, f"Location: {elsewhere.url}")
+        receiver.behaviour = responses(307, f"Location: {elsewhere.url}")
         order = await desk.place(receiver.url)
         async with dispatching(desk.store):
             await desk.until(order, "failed")
@@ -171,12 +171,12 @@ async def test_an_old_secret_stops_signing_when_its_time_is_over(desk: Desk) -> 
 
 
 async def test_a_replay_sends_the_same_event_again(desk: Desk) -> None:
-    with Receiver(answers(500)) as receiver:
+    with Receiver(responses(500)) as receiver:
         order = await desk.move(await desk.place(receiver.url), "processing")
         async with dispatching(desk.store) as dispatcher:
             await desk.until(order, "failed", "failed")
             receiver.received.clear()
-            receiver.behaviour = answers(200)
+            receiver.behaviour = responses(200)
             for n in (1, 2):
                 replayed = await desk.replay(order, n)
                 assert replayed is not None
@@ -195,7 +195,7 @@ async def test_a_replay_sends_the_same_event_again(desk: Desk) -> None:
 
 async def test_each_attempt_is_a_log_line_without_secrets_or_bodies(desk: Desk) -> None:
     with (
-        Receiver(answers(500, "X-Token: receivers-secret", body=b"receivers-secret")) as receiver,
+        Receiver(responses(500, "X-Token: receivers-secret", body=b"receivers-secret")) as receiver,
         capture_logs() as logs,
     ):
         order = await desk.place(receiver.url)

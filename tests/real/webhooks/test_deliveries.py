@@ -5,15 +5,15 @@ from typing import Any
 from api.settings import Settings
 from tests.support.api.envelope import error_of
 from tests.support.orders.shop import Shop, bearer, eventually, opened
-from tests.support.services.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, responses
 
 
 async def listed(shop: Shop, order: dict[str, Any]) -> list[dict[str, Any]]:
     """The order's deliveries."""
-    answer = await shop.get(f"/v1/orders/{order['id']}/deliveries")
-    assert answer.status_code == 200, answer.text
-    assert answer.json()["status"] == "success"
-    found: list[dict[str, Any]] = answer.json()["deliveries"]
+    response = await shop.get(f"/v1/orders/{order['id']}/deliveries")
+    assert response.status_code == 200, response.text
+    assert response.json()["status"] == "success"
+    found: list[dict[str, Any]] = response.json()["deliveries"]
     return found
 
 
@@ -23,7 +23,7 @@ async def replayed(shop: Shop, order: dict[str, Any], n: object = 1, token: str 
 
 
 async def test_a_client_follows_a_callback_and_sends_it_again(settings: Settings) -> None:
-    with Receiver(answers(503)) as receiver:
+    with Receiver(responses(503)) as receiver:
         async with opened(settings.model_copy(update={"allow_insecure_callbacks": True})) as shop:
             order = await shop.placed(callbackUrl=receiver.url)
 
@@ -39,10 +39,10 @@ async def test_a_client_follows_a_callback_and_sends_it_again(settings: Settings
             assert set(attempt) == {"at", "outcome", "statusCode", "milliseconds"}
             assert (attempt["outcome"], attempt["statusCode"]) == ("rejected", 503)
 
-            receiver.behaviour = answers(200)
-            answer = await replayed(shop, order)
-            assert answer.status_code == 202
-            assert answer.json()["delivery"]["state"] == "pending"
+            receiver.behaviour = responses(200)
+            response = await replayed(shop, order)
+            assert response.status_code == 202
+            assert response.json()["delivery"]["state"] == "pending"
 
             async def delivered() -> bool:
                 return str((await listed(shop, order))[0]["state"]) == "delivered"

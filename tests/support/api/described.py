@@ -15,17 +15,17 @@ def only_described(app: FastAPI) -> Callable[[httpx.Response], Awaitable[None]]:
         for method, operation in held.items()
     }
 
-    async def check(answer: httpx.Response) -> None:
-        if answer.status_code == 405:  # no operation: nothing describes it
+    async def check(response: httpx.Response) -> None:
+        if response.status_code == 405:  # no operation: nothing describes it
             return
-        request = answer.request
+        request = response.request
         for (method, path), responses in reversed(operations.items()):
             if method == request.method and path.fullmatch(request.url.path):
-                described = responses.get(str(answer.status_code)) or responses.get(answer.status_code)
-                assert described is not None, f"{method} {request.url.path} answers {answer.status_code}"
-                await answer.aread()
-                if answer.is_error:
-                    code = answer.json()["error"]["code"]
+                described = responses.get(str(response.status_code)) or responses.get(response.status_code)
+                assert described is not None, f"{method} {request.url.path} answers {response.status_code}"
+                await response.aread()
+                if response.is_error:
+                    code = response.json()["error"]["code"]
                     assert code in described["content"]["application/json"]["examples"], f"{request.url.path}: {code}"
                 return
 

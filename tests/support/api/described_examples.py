@@ -5,5 +5,5 @@ from typing import Any, Final
 from api.http.openapi import read_examples
 
 EXAMPLES: Final = read_examples()
-ITEM: Final[dict[str, Any]] = EXAMPLES["getItem"]["answer"]["gear"]
+ITEM: Final[dict[str, Any]] = EXAMPLES["getItem"]["response"]["gear"]
 ORDER_BODIES: Final[dict[str, Any]] = EXAMPLES["orderItem"]["bodies"]

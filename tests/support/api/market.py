@@ -41,17 +41,17 @@ class Market:
     def put(self, rows: list[dict[str, Any]], *, visible: bool = True, **more: Any) -> dict[str, Any]:
         """The answer to a PUT of these items, which is a 200."""
         query = "?visible=true" if visible else ""
-        answer = self.request("PUT", PATH + query, json=rows, **more)
-        assert answer.status_code == 200, answer.text
-        written: dict[str, Any] = answer.json()
+        response = self.request("PUT", PATH + query, json=rows, **more)
+        assert response.status_code == 200, response.text
+        written: dict[str, Any] = response.json()
         assert len(rows) == written["written"] + written["superseded"] + len(written["refused"])
         return written
 
     def delete(self, ids: list[int], **more: Any) -> dict[str, Any]:
         """The answer to a DELETE of these items, which is a 200."""
-        answer = self.request("DELETE", f"{PATH}?visible=true", json={"ids": ids, **more})
-        assert answer.status_code == 200, answer.text
-        written: dict[str, Any] = answer.json()
+        response = self.request("DELETE", f"{PATH}?visible=true", json={"ids": ids, **more})
+        assert response.status_code == 200, response.text
+        written: dict[str, Any] = response.json()
         return written
 
     def load(self, rows: list[dict[str, Any]]) -> dict[str, Any]:

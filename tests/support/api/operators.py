@@ -60,9 +60,9 @@ class Shop:
 
     async def called(self, method: str, path: str, status: int, **more: Any) -> Any:
         """The answer to a request."""
-        answer = await self.app.client.request(method, path, **more)
-        assert answer.status_code == status, answer.text
-        return answer.json()
+        response = await self.app.client.request(method, path, **more)
+        assert response.status_code == status, response.text
+        return response.json()
 
     async def refused(self, *arguments: str) -> str:
         """What a command says that fails."""
@@ -79,9 +79,9 @@ class Shop:
 
     async def names(self, query: str, **more: Any) -> list[str]:
         """The names that a text finds, in their order."""
-        answer = await self.app.search({"query": query, **more})
-        assert answer.status_code == 200, answer.text
-        return [item["name"] for item in answer.json()["gear"]]
+        response = await self.app.search({"query": query, **more})
+        assert response.status_code == 200, response.text
+        return [item["name"] for item in response.json()["gear"]]
 
     async def until_names(self, query: str, names: list[str]) -> None:
         """Waits until a text finds these, however busy this machine is."""

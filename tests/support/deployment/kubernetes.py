@@ -61,11 +61,11 @@ class KubernetesServer:
 
     def create(self, manifest: str, namespace: str, **options: str) -> dict[str, Any]:
         """Creates it; fails where the server refuses it or warns."""
-        answer = self.send(manifest, namespace, **options)
-        assert answer.status_code == 201, f"{answer.text}\n{manifest}"
-        warnings = answer.headers.get_list("Warning")
+        response = self.send(manifest, namespace, **options)
+        assert response.status_code == 201, f"{response.text}\n{manifest}"
+        warnings = response.headers.get_list("Warning")
         assert warnings == [], f"{warnings}\n{manifest}"
-        created: dict[str, Any] = answer.json()
+        created: dict[str, Any] = response.json()
         return created
 
     def complete(self, job: str) -> None:

@@ -16,7 +16,7 @@ def http(status: int, body: bytes, kind: str = "application/json", length: int |
     return head.encode() + body
 
 
-def answer(status: int, body: Any) -> bytes:
+def response(status: int, body: Any) -> bytes:
     """An HTTP answer in JSON."""
     return http(status, json.dumps(body).encode())
 

@@ -51,10 +51,10 @@ class ChangingProxy:
 
     def forward(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Exchange:
         """The answer as the client gets it."""
-        answer = self._client.request(method, path, headers=headers, content=body)
-        lower = {name.lower(): value for name, value in answer.headers.items()}
+        response = self._client.request(method, path, headers=headers, content=body)
+        lower = {name.lower(): value for name, value in response.headers.items()}
         kept = {name: value for name, value in lower.items() if name not in HOP_BY_HOP}
-        exchange = Exchange(method, path, body, answer.status_code, kept, answer.content)
+        exchange = Exchange(method, path, body, response.status_code, kept, response.content)
         self.change(exchange)
         return exchange
 

@@ -14,14 +14,14 @@ TIMEOUT = 1.0
 Run = Callable[[Coroutine[Any, Any, None]], None]
 
 
-def answer(number: int, head: str = "") -> bytes:
+def response(number: int, head: str = "") -> bytes:
     """A complete response that tells its number."""
     content = b'{"number":%d}' % number
     lines = f"HTTP/1.1 200 OK\r\n{head}Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
     return lines.encode() + content
 
 
-NEXT: Response = [answer(2)]
+NEXT: Response = [response(2)]
 
 
 @asynccontextmanager

@@ -17,7 +17,7 @@ from sqlalchemy import select
 from store.connection.engine import Store
 from store.schema import order_events
 
-ANSWER_SECONDS: Final = 90.0  # for one call with all its repetitions, while processes are killed and started
+RESPONSE_SECONDS: Final = 90.0  # for one call with all its repetitions, while processes are killed and started
 PATHS: Final = (
     (),
     ("cancelled",),
@@ -51,7 +51,7 @@ class Traffic:
     token: str
     receivers: tuple[str, ...]
     seed: str
-    note: Callable[[str, httpx.Response], None] = lambda _kind, _answer: None
+    note: Callable[[str, httpx.Response], None] = lambda _kind, _response: None
     orders: dict[str, Acknowledged] = field(default_factory=dict)
     refused: int = 0
     repeated: int = 0
@@ -70,13 +70,13 @@ class Traffic:
         body = {"account": "a", "email": "buyer@example.com", "platform": "cs2", "item": str(item)}
         body["callbackUrl"] = chance.choice(self.receivers)
         placing: dict[str, Any] = {"json": body, "headers": {"Idempotency-Key": key}}
-        answer = await self._call(client, "/v1/gear", **placing)
-        if answer.status_code == 409:
-            assert answer.json()["error"]["code"] == "item_unavailable", answer.text
+        response = await self._call(client, "/v1/gear", **placing)
+        if response.status_code == 409:
+            assert response.json()["error"]["code"] == "item_unavailable", response.text
             self.refused += 1
             return
-        assert answer.status_code == 201, answer.text
-        order_id = answer.json()["order"]["id"]
+        assert response.status_code == 201, response.text
+        order_id = response.json()["order"]["id"]
         known = self.orders[order_id] = Acknowledged(item, monotonic())
         if chance.random() < 0.1:
             again = await self._call(client, "/v1/gear", **placing)
@@ -91,16 +91,16 @@ class Traffic:
 
     async def _call(self, client: httpx.AsyncClient, path: str, **more: Any) -> httpx.Response:
         """The answer to a call that is made until there is one."""
-        async with asyncio.timeout(ANSWER_SECONDS):
+        async with asyncio.timeout(RESPONSE_SECONDS):
             while True:
                 try:
-                    answer = await client.post(f"{self.address()}{path}", timeout=20, **more)
+                    response = await client.post(f"{self.address()}{path}", timeout=20, **more)
                 except httpx.TransportError:
                     pass
                 else:
-                    self.note("order", answer)
-                    if answer.status_code not in (429, 503):
-                        return answer
+                    self.note("order", response)
+                    if response.status_code not in (429, 503):
+                        return response
                 self.repeated += 1
                 await asyncio.sleep(0.1)
 

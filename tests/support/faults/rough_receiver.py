@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import strategies as st
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from tests.support.services.receiver import Behaviour, Received, answers, resets
+from tests.support.services.receiver import Behaviour, Received, resets, responses
 
 FATES = ("takes", "fails", "resets", "hangs")
 """Answers 200, answers 500, resets the connection, never answers."""
@@ -47,9 +47,9 @@ class Rough:
         taken = self._calm or fate == "takes"
         self.arrived.append((identity, received.event, taken))
         if taken:
-            await answers(200)(received, writer)
+            await responses(200)(received, writer)
         elif fate == "fails":
-            await answers(500)(received, writer)
+            await responses(500)(received, writer)
         elif fate == "hangs":
             for _ in range(HANG_SECONDS * 20):
                 if not self._calm:

@@ -13,11 +13,11 @@ OF_THE_ENGINE = {"engine-version"}
 def findings(place: Place, *options: str, code: int | None = None) -> list[dict[str, Any]]:
     """What the doctor says about this place; its exit code is checked against what it says."""
     result = place.run("doctor", "--platform", "730", "--json", *options)
-    answer: dict[str, Any] = orjson.loads(result.stdout)
-    left = [one for one in answer["findings"] if one["severity"] == "error" and not one["fixed"]]
-    assert (result.exit_code, answer["errors"]) == (int(bool(left)), len(left)), result.output
+    response: dict[str, Any] = orjson.loads(result.stdout)
+    left = [one for one in response["findings"] if one["severity"] == "error" and not one["fixed"]]
+    assert (result.exit_code, response["errors"]) == (int(bool(left)), len(left)), result.output
     assert code is None or result.exit_code == code, result.output
-    return [one for one in answer["findings"] if one["code"] not in OF_THE_ENGINE]
+    return [one for one in response["findings"] if one["code"] not in OF_THE_ENGINE]
 
 
 def codes(found: list[dict[str, Any]]) -> list[str]:

@@ -33,7 +33,7 @@ class FileServer:
 
             def do_GET(self) -> None:
                 place.asked.append({name.lower(): value for name, value in self.headers.items()})
-                place.answer(self)
+                place.response(self)
 
             def handle(self) -> None:
                 with suppress(ConnectionError):  # a reader may leave when it has seen enough
@@ -62,7 +62,7 @@ class FileServer:
         """The address of its file."""
         return f"http://127.0.0.1:{self.port}/{name}"
 
-    def answer(self, request: BaseHTTPRequestHandler) -> None:
+    def response(self, request: BaseHTTPRequestHandler) -> None:
         """One answer, with the next fault of the lists."""
         status = self.statuses.pop(0) if self.statuses else 200
         if self.login is not None and request.headers.get("authorization") != self.login:

@@ -38,8 +38,8 @@ class Place:
         """Runs a command with --json; its answer, once its exit code is checked."""
         result = self.run(*arguments, "--json", stdin=stdin)
         assert result.exit_code == code, result.output
-        answer: dict[str, Any] = orjson.loads(result.stdout)
-        return answer
+        response: dict[str, Any] = orjson.loads(result.stdout)
+        return response
 
     def load(self, items: list[dict[str, Any]], *options: str, code: int = 0) -> dict[str, Any]:
         """Loads items from stdin."""

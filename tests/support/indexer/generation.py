@@ -71,9 +71,9 @@ def products_among(documents: Iterable[Mapping[str, Any]]) -> set[ProductDocumen
 
 def products_in(client: OpenSearch, index: str) -> set[str]:
     """The keys of the products, and of the names of stickers, that a search in a generation finds."""
-    answer = client.search(index=products_of(index), body={"size": 1000, "_source": False})
-    assert answer["hits"]["total"]["value"] <= 1000
-    return {hit["_id"] for hit in answer["hits"]["hits"]}
+    response = client.search(index=products_of(index), body={"size": 1000, "_source": False})
+    assert response["hits"]["total"]["value"] <= 1000
+    return {hit["_id"] for hit in response["hits"]["hits"]}
 
 
 def found_by_text(client: OpenSearch, alias: str, text: str) -> list[int]:

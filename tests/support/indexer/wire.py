@@ -53,24 +53,26 @@ class Wire:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
                 wire.bulks += is_bulk(self.path)
                 fault = wire.rule(self.command, self.path, body)
-                if fault is not None and fault.kind == "answer":
-                    self._answer(fault.status, "application/json", fault.body)
+                if fault is not None and fault.kind == "response":
+                    self._response(fault.status, "application/json", fault.body)
                     return
                 if fault is None or fault.kind == "lose":
-                    status, kind, answer = wire.forward(self.command, self.path, body, self.headers.get("content-type"))
+                    status, kind, response = wire.forward(
+                        self.command, self.path, body, self.headers.get("content-type")
+                    )
                     if fault is None:
-                        self._answer(status, kind, answer)
+                        self._response(status, kind, response)
                         return
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)
 
-            def _answer(self, status: int, kind: str, answer: bytes) -> None:
+            def _response(self, status: int, kind: str, response: bytes) -> None:
                 self.send_response(status)
                 self.send_header("content-type", kind)
-                self.send_header("content-length", str(len(answer)))
+                self.send_header("content-length", str(len(response)))
                 self.end_headers()
                 if self.command != "HEAD":
-                    self.wfile.write(answer)
+                    self.wfile.write(response)
 
             do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = _serve  # noqa: N815  # names that http.server asks for
 

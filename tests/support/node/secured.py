@@ -228,9 +228,9 @@ def _wait_for_tls(url: str, certificates: Path, process: "subprocess.Popen[bytes
         with suppress(OSError):
             try:
                 urllib.request.urlopen(url, context=trusted, timeout=5).close()
-            except urllib.error.HTTPError as answer:
-                with answer:
-                    if answer.code in (401, 503):
+            except urllib.error.HTTPError as response:
+                with response:
+                    if response.code in (401, 503):
                         return
         sleep(0.2)
     raise AssertionError(f"the secured node did not answer at {url}: {daemon.log_tail(folders)}")

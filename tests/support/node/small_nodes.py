@@ -5,7 +5,7 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
-ANSWER = b'{"took": 1}'
+RESPONSE = b'{"took": 1}'
 
 
 class SmallNode:
@@ -39,7 +39,7 @@ class SmallNode:
                 self.heads.append(head)
                 await self._answering.wait()
                 await asyncio.sleep(self.delay)
-                content = b"" if method == "head" else ANSWER
+                content = b"" if method == "head" else RESPONSE
                 lines = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
                 writer.write(lines % len(content) + content)
                 await writer.drain()

@@ -22,19 +22,19 @@ async def send(
 async def send_until_answered(client: httpx.AsyncClient, *arguments: Any, **fields: Any) -> httpx.Response:
     """`send`, made again while the answer is a 503: a store on a busy machine asks a client for that."""
     for _ in range(10):  # each waits for the store as long as it may
-        answer = await send(client, *arguments, **fields)
-        if answer.status_code != 503:
+        response = await send(client, *arguments, **fields)
+        if response.status_code != 503:
             break
         await asyncio.sleep(0.1)
-    return answer
+    return response
 
 
-def is_replay_of(answer: httpx.Response, first: httpx.Response) -> bool:
+def is_replay_of(response: httpx.Response, first: httpx.Response) -> bool:
     """Whether the answer is the first one again, byte for byte, and says so."""
-    assert answer.status_code == first.status_code == 201, answer.text
-    assert answer.headers["Location"] == first.headers["Location"]
+    assert response.status_code == first.status_code == 201, response.text
+    assert response.headers["Location"] == first.headers["Location"]
     assert "Idempotent-Replayed" not in first.headers
-    return answer.content == first.content and answer.headers.get("Idempotent-Replayed") == "true"
+    return response.content == first.content and response.headers.get("Idempotent-Replayed") == "true"
 
 
 async def count(shop: Shop) -> int:

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from api.background import STOP_SECONDS, running
-from api.orders.answers import order_entries
+from api.orders.responses import order_entries
 from api.webhooks.dispatcher import Dispatcher
 from api.webhooks.sender import Sender
 from mappings.platforms import read_platforms

@@ -11,7 +11,7 @@ from api.http.protocol import GearProtocol
 from api.settings import Settings
 
 
-class DiesBeforeTheAnswer:
+class DiesBeforeTheResponse:
     """The app; where it would begin to answer an order with 201, the process is gone."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -31,5 +31,5 @@ class DiesBeforeTheAnswer:
 def serve_and_die(_command: str) -> None:
     """In the place of `gear-api serve`."""
     settings = Settings()
-    app = DiesBeforeTheAnswer(create_app(settings))
+    app = DiesBeforeTheResponse(create_app(settings))
     uvicorn.run(app, port=settings.api_port, http=GearProtocol, log_config=None, access_log=False)

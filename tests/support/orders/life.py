@@ -105,15 +105,15 @@ class Life(RuleBasedStateMachine):
     def _order(self, body: Body, key: str | None) -> str | None:
         """Orders, and gives the id where that is a new order."""
         headers = {**bearer(self._token), **({} if key is None else {"Idempotency-Key": key})}
-        answer = self.client.post("/v1/gear", json=body, headers=headers)
-        replayed = "Idempotent-Replayed" in answer.headers
+        response = self.client.post("/v1/gear", json=body, headers=headers)
+        replayed = "Idempotent-Replayed" in response.headers
         if key is not None and key in self._keys:
-            self._check_again(answer, self._known[self._keys[key]], body)
+            self._check_again(response, self._known[self._keys[key]], body)
             return None
         holder = self._holder(body["item"])
         if holder is None:
-            assert (answer.status_code, replayed) == (201, False), answer.text
-            order = answer.json()["order"]
+            assert (response.status_code, replayed) == (201, False), response.text
+            order = response.json()["order"]
             assert order["id"] not in self._known
             self._known[order["id"]] = known = Known(body, order)
             assert {**known.shown(), "updatedAt": order["createdAt"]} == order
@@ -121,33 +121,33 @@ class Life(RuleBasedStateMachine):
                 self._keys[key] = order["id"]
             return str(order["id"])
         if key is None and holder.body == body and not holder.erased:
-            assert (answer.status_code, replayed) == (201, True), answer.text
-            assert {**answer.json()["order"], **holder.shown()} == answer.json()["order"]
+            assert (response.status_code, replayed) == (201, True), response.text
+            assert {**response.json()["order"], **holder.shown()} == response.json()["order"]
         else:
-            assert (answer.status_code, answer.json()["error"]["code"]) == (409, "item_unavailable")
+            assert (response.status_code, response.json()["error"]["code"]) == (409, "item_unavailable")
         return None
 
-    def _check_again(self, answer: httpx.Response, first: Known, body: Body) -> None:
+    def _check_again(self, response: httpx.Response, first: Known, body: Body) -> None:
         """The key was used: the first answer for the first body, and a 422 for any other."""
         if first.body != body:
-            assert (answer.status_code, answer.json()["error"]["code"]) == (422, "idempotency_key_reused")
+            assert (response.status_code, response.json()["error"]["code"]) == (422, "idempotency_key_reused")
             return
-        assert (answer.status_code, answer.headers["Idempotent-Replayed"]) == (201, "true")
-        assert answer.json()["order"] == {**first.placed, "account": first.shown()["account"]}
+        assert (response.status_code, response.headers["Idempotent-Replayed"]) == (201, "true")
+        assert response.json()["order"] == {**first.placed, "account": first.shown()["account"]}
 
     @rule(order_id=orders, to=st.sampled_from(STATES), fulfils=st.sampled_from([True, True, False]))
     def move(self, order_id: str, to: str, fulfils: bool) -> None:
         """Moves an order, or tries to."""
         known = self._known[order_id]
         token = self._desk if fulfils else self._token
-        answer = self.client.post(f"/v1/orders/{order_id}/transitions", json={"to": to}, headers=bearer(token))
+        response = self.client.post(f"/v1/orders/{order_id}/transitions", json={"to": to}, headers=bearer(token))
         exists = (known.state, to) in ALLOWED
         if not fulfils and (to != "cancelled" or (exists and known.state != "created")):
-            assert answer.status_code == 403
+            assert response.status_code == 403
         elif not exists:
-            assert (answer.status_code, answer.json()["error"]["code"]) == (409, "invalid_transition")
+            assert (response.status_code, response.json()["error"]["code"]) == (409, "invalid_transition")
         else:
-            assert answer.status_code == 200, answer.text
+            assert response.status_code == 200, response.text
             known.history.append(to)
             if known.to_forget and to in ENDED:
                 asyncio.run(self._apply_retention())

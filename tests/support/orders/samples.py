@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from api.orders.answers import order_entries
+from api.orders.responses import order_entries
 from api.webhooks.payload import Message, message_of
 from mappings.platforms import read_platforms
 from store.records import DeliveryWork, Order

@@ -52,9 +52,9 @@ class Shop:
 
     async def placed(self, item: int = KNIFE, **fields: Any) -> dict[str, Any]:
         """The order of an item that can be ordered."""
-        answer = await self.order(item, **fields)
-        assert answer.status_code == 201, answer.text
-        order: dict[str, Any] = answer.json()["order"]
+        response = await self.order(item, **fields)
+        assert response.status_code == 201, response.text
+        order: dict[str, Any] = response.json()["order"]
         return order
 
     async def get(self, path: str, token: str | None = None) -> httpx.Response:
@@ -74,9 +74,9 @@ class Shop:
 
     async def offered(self) -> set[int]:
         """The ids of all items that a search shows."""
-        answer = await self.app.search({"limit": 100})
-        assert answer.status_code == 200, answer.text
-        return {item["id"] for item in answer.json()["gear"]}
+        response = await self.app.search({"limit": 100})
+        assert response.status_code == 200, response.text
+        return {item["id"] for item in response.json()["gear"]}
 
     async def until_hidden(self, item: int = KNIFE) -> None:
         """Waits until no search shows the item."""

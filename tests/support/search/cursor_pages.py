@@ -19,9 +19,9 @@ async def pages(search: Search, body: dict[str, Any], cursor: str = "*") -> Asyn
     """Every page; the walk ends where `nextCursor` is null."""
     following: str | None = cursor
     while following is not None:
-        answer = await search({**body, "cursor": following})
-        assert answer.status_code == 200, answer.text
-        page = answer.json()
+        response = await search({**body, "cursor": following})
+        assert response.status_code == 200, response.text
+        page = response.json()
         assert set(page) - {"facets", "interpretation"} == {"status", "gear", "total", "nextCursor"}
         assert ("facets" in page, "interpretation" in page) == (bool(body.get("facets")), bool(body.get("explain")))
         yield page
@@ -40,9 +40,9 @@ async def ids(search: Search, body: dict[str, Any]) -> tuple[list[int], set[int]
 
 async def started(app: RunningApp, body: dict[str, Any]) -> str:
     """The cursor that the first page of a walk gives; there must be one."""
-    answer = await app.search({**body, "cursor": "*"})
-    assert answer.status_code == 200, answer.text
-    cursor: str = answer.json()["nextCursor"]
+    response = await app.search({**body, "cursor": "*"})
+    assert response.status_code == 200, response.text
+    cursor: str = response.json()["nextCursor"]
     assert cursor
     return cursor
 

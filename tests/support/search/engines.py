@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from api.engine.answers import Answer, Json, Products
+from api.engine.responses import EngineResponse, Json, Products
 from mappings.platforms import Platform
 
 
 class ScriptedEngine:
     """Answers each search body as a function says, and records the bodies of each round trip."""
 
-    def __init__(self, answer: Callable[[Any], Answer]) -> None:
-        self._answer = answer
+    def __init__(self, response: Callable[[Any], EngineResponse]) -> None:
+        self._response = response
         self.round_trips: list[list[Json]] = []
 
     @property
@@ -21,13 +21,13 @@ class ScriptedEngine:
 
     async def search_all(
         self, platforms: Sequence[Platform], bodies: Sequence[Json], *filter_path: str
-    ) -> list[Answer]:
+    ) -> list[EngineResponse]:
         self.round_trips.append(list(bodies))
-        return [self._answer(body) for body in bodies]
+        return [self._response(body) for body in bodies]
 
-    async def search_pit(self, body: Json, products: Products) -> Answer:
+    async def search_pit(self, body: Json, products: Products) -> EngineResponse:
         self.round_trips.append([body])
-        return self._answer(body)
+        return self._response(body)
 
 
 class NoEngine(ScriptedEngine):
@@ -37,5 +37,5 @@ class NoEngine(ScriptedEngine):
         super().__init__(_refuse)
 
 
-def _refuse(body: Json) -> Answer:
+def _refuse(body: Json) -> EngineResponse:
     raise AssertionError(body)

@@ -27,9 +27,11 @@ class SearchedItems:
 
     def ask(self, body: dict[str, Any]) -> dict[str, Any]:
         """The answer to a search that must succeed; decimals are sent as they are written."""
-        answer = self.client.post("/v1/gear/search", content=dumps(body), headers={"Content-Type": "application/json"})
-        assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
+        response = self.client.post(
+            "/v1/gear/search", content=dumps(body), headers={"Content-Type": "application/json"}
+        )
+        assert response.status_code == 200, response.text
+        found: dict[str, Any] = response.json()
         return found
 
     def search(self, body: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
@@ -62,10 +64,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     perform = AsyncTransport.perform_request
 
     async def noted(self: AsyncTransport, method: str, url: str, **more: Any) -> Any:
-        answer = await perform(self, method, url, **more)
+        response = await perform(self, method, url, **more)
         if "/_stats/" not in url:  # whether anything changed, also for an app of other tests
-            sent.append({"path": url, "params": more.get("params") or {}, "body": more.get("body"), "answer": answer})
-        return answer
+            sent.append(
+                {"path": url, "params": more.get("params") or {}, "body": more.get("body"), "response": response}
+            )
+        return response
 
     monkeypatch.setattr(AsyncTransport, "perform_request", noted)
     return sent

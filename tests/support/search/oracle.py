@@ -107,7 +107,7 @@ def in_order(items: list[Item], sort: str) -> list[Item]:
     return valued + [item for item in by_id if order.key(item) is None]
 
 
-def answer(items: list[Item], body: dict[str, Any]) -> tuple[list[int] | None, int]:
+def response(items: list[Item], body: dict[str, Any]) -> tuple[list[int] | None, int]:
     """The ids of the page in their order, and the total; None for the ids where the order is by relevance."""
     hits = hits_of(items, body)
     if body.get("groupBy"):

@@ -98,9 +98,9 @@ def _edits(one: str, other: str) -> int:
     return least
 
 
-def suggested(answer: dict[str, Any]) -> list[Suggested]:
+def suggested(response: dict[str, Any]) -> list[Suggested]:
     """The suggestions of an answer, to compare."""
-    assert set(answer) == {"status", "suggestions"}
-    for one in answer["suggestions"]:
+    assert set(response) == {"status", "suggestions"}
+    for one in response["suggestions"]:
         assert set(one) == {"text", "kind", "count"}
-    return [(one["text"], one["kind"], one["count"]) for one in answer["suggestions"]]
+    return [(one["text"], one["kind"], one["count"]) for one in response["suggestions"]]

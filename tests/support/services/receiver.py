@@ -33,7 +33,7 @@ class Received:
 Behaviour = Callable[[Received, asyncio.StreamWriter], Awaitable[None]]
 
 
-def answers(status: int, *headers: str, body: bytes = b"") -> Behaviour:
+def responses(status: int, *headers: str, body: bytes = b"") -> Behaviour:
     """Answers at once."""
 
     async def behave(_: Received, writer: asyncio.StreamWriter) -> None:
@@ -102,7 +102,7 @@ class Receiver:
     """Listens on a free port of this machine while its block lasts, in a thread of its own."""
 
     def __init__(self, behaviour: Behaviour | None = None, certificates: ssl.SSLContext | None = None) -> None:
-        self.behaviour = behaviour or answers(200)
+        self.behaviour = behaviour or responses(200)
         self.received: list[Received] = []
         self.server_names: list[str | None] = []
         self.connections = 0

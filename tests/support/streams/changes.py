@@ -35,21 +35,21 @@ class Reader:
 
     async def ask(self, **more: Any) -> Json:
         """One answer, which must be a success; nothing is applied."""
-        answer = await self.client.post("/v1/gear/changes", json={**self.search, **more}, timeout=90)
-        assert answer.status_code == 200, answer.text
-        body: Json = answer.json()
+        response = await self.client.post("/v1/gear/changes", json={**self.search, **more}, timeout=90)
+        assert response.status_code == 200, response.text
+        body: Json = response.json()
         assert set(body) == {"status", "changes", "next", "more"}
         return body
 
     async def read(self, wait: int = 0) -> list[Json]:
         """Reads and applies one page; each change must be one of what this reader has."""
-        answer = await self.ask(since=self.next, limit=self.limit, wait=wait)
-        assert len(answer["changes"]) <= self.limit
-        for change in answer["changes"]:
+        response = await self.ask(since=self.next, limit=self.limit, wait=wait)
+        assert len(response["changes"]) <= self.limit
+        for change in response["changes"]:
             self.apply(change)
-        self.next = answer["next"]
-        assert answer["changes"] or not answer["more"]
-        return list(answer["changes"])
+        self.next = response["next"]
+        assert response["changes"] or not response["more"]
+        return list(response["changes"])
 
     def apply(self, change: Json) -> None:
         """Replays a change; fails for one that was told before, or out of order."""
@@ -93,10 +93,10 @@ async def all_items(client: httpx.AsyncClient, search: Json) -> dict[int, Json]:
     cursor: str | None = "*"
     while cursor is not None:
         # a chosen order would change what some texts mean
-        answer = await client.post("/v1/gear/search", json={**search, "limit": 100, "cursor": cursor}, timeout=90)
-        assert answer.status_code == 200, answer.text
-        items |= {item["id"]: item for item in answer.json()["gear"]}
-        cursor = answer.json()["nextCursor"]
+        response = await client.post("/v1/gear/search", json={**search, "limit": 100, "cursor": cursor}, timeout=90)
+        assert response.status_code == 200, response.text
+        items |= {item["id"]: item for item in response.json()["gear"]}
+        cursor = response.json()["nextCursor"]
     return items
 
 

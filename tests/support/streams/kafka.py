@@ -67,8 +67,8 @@ class Kafka:
     def committed(self, group: str, topic: str) -> int:
         """How many messages of the topic the group has committed."""
         admin = self.admin()
-        (answer,) = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)]).values()
-        places: list[TopicPartition] = answer.result().topic_partitions
+        (response,) = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)]).values()
+        places: list[TopicPartition] = response.result().topic_partitions
         return sum(place.offset for place in places if place.topic == topic and place.offset > 0)
 
 

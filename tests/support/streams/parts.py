@@ -64,12 +64,12 @@ class Anywhere(httpx.AsyncBaseTransport):
         while True:
             try:
                 url = f"{self._address()}{request.url.raw_path.decode()}"
-                answer = await self._client.request(request.method, url, content=content, headers=headers)
+                response = await self._client.request(request.method, url, content=content, headers=headers)
             except httpx.TransportError:
                 pass
             else:
-                if answer.status_code != 503:
-                    return answer
+                if response.status_code != 503:
+                    return response
             await asyncio.sleep(0.1)
 
     async def aclose(self) -> None:

@@ -23,10 +23,10 @@ _MARKERS = count(FIRST_MARKER)
 
 async def saved(client: httpx.AsyncClient, receiver: Receiver, name: str = "mine", **search: Any) -> Json:
     """A search that calls the receiver back."""
-    answer = await client.post("/v1/searches", json={"name": name, "callbackUrl": receiver.url, **search})
-    assert answer.status_code == 201, answer.text
-    entry: Json = answer.json()["search"]
-    assert answer.headers["location"] == f"/v1/searches/{entry['id']}"
+    response = await client.post("/v1/searches", json={"name": name, "callbackUrl": receiver.url, **search})
+    assert response.status_code == 201, response.text
+    entry: Json = response.json()["search"]
+    assert response.headers["location"] == f"/v1/searches/{entry['id']}"
     return entry
 
 
@@ -62,8 +62,8 @@ async def until_all_callbacks_are_sent(app: RunningApp) -> None:
     number = next(_MARKERS)
     with Receiver() as receiver:
         await saved(app.client, receiver, f"marker {number}", filters={"ids": [number]})
-        answer = await app.client.put("/v1/catalogue/730/items", json=[simple_item(number, None, "Marker")])
-        assert answer.json()["written"] == 1, answer.text
+        response = await app.client.put("/v1/catalogue/730/items", json=[simple_item(number, None, "Marker")])
+        assert response.json()["written"] == 1, response.text
 
         async def are_sent() -> bool:
             async with Shop(app).store.reading() as connection:

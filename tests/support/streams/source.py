@@ -127,12 +127,12 @@ def by_http(client: httpx.AsyncClient) -> Send:
         items = [item for item in event.items.values() if item is not None]
         if items:
             content = [{**item, "changedAt": event.changed_at} for item in items]
-            answer = await client.put(PATH, json=content)
+            response = await client.put(PATH, json=content)
         else:
             body = {"ids": list(event.items), "changedAt": event.changed_at}
-            answer = await client.request("DELETE", PATH, json=body)
-        assert answer.status_code == 200, answer.text
-        body = answer.json()
+            response = await client.request("DELETE", PATH, json=body)
+        assert response.status_code == 200, response.text
+        body = response.json()
         assert (body["refused"], body["written"] + body["superseded"]) == ([], len(event.items)), body
 
     return send

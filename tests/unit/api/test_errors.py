@@ -136,12 +136,12 @@ def failing_app() -> FastAPI:
 async def test_whatever_is_raised_is_answered_with_an_envelope(path: str, code: str, field: str | None) -> None:
     transport = httpx.ASGITransport(failing_app(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://gear.test") as client:
-        answer = await client.get(path, headers={"X-Request-Id": "mine-1"})
-    error: dict[str, Any] = answer.json()["error"]
-    assert (answer.status_code, error["code"]) == (ERRORS[code][0], code)
-    assert error["requestId"] == answer.headers["X-Request-Id"] == "mine-1"
+        response = await client.get(path, headers={"X-Request-Id": "mine-1"})
+    error: dict[str, Any] = response.json()["error"]
+    assert (response.status_code, error["code"]) == (ERRORS[code][0], code)
+    assert error["requestId"] == response.headers["X-Request-Id"] == "mine-1"
     assert [detail["field"] for detail in error["details"]] == ([field] if field else [])
-    assert "secret" not in answer.text
+    assert "secret" not in response.text
 
 
 @pytest.mark.parametrize("path", ["/raise/store", "/raise/engine"])
@@ -149,7 +149,7 @@ async def test_the_cause_of_a_503_is_logged(path: str) -> None:
     transport = httpx.ASGITransport(failing_app())
     with capture_logs() as lines:
         async with httpx.AsyncClient(transport=transport, base_url="http://gear.test") as client:
-            answer = await client.get(path)
+            response = await client.get(path)
     (line,) = [line for line in lines if line["log_level"] == "warning"]
     assert "secret" in line["cause"]
-    assert line["requestId"] == answer.headers["X-Request-Id"]
+    assert line["requestId"] == response.headers["X-Request-Id"]

@@ -65,8 +65,8 @@ def test_every_route_of_the_app_is_tested_here(app: RunningApp) -> None:
 @every_route
 async def test_without_a_token_nothing_else_is_looked_at(app: RunningApp, method: str, path: str, scope: str) -> None:
     headers = {"Content-Type": "text/plain", "Authorization": ""}
-    answer = await app.client.request(method, f"{path}?unknown=1", headers=headers, content=b"{")
-    error_of(answer, "unauthorized")
+    response = await app.client.request(method, f"{path}?unknown=1", headers=headers, content=b"{")
+    error_of(response, "unauthorized")
 
 
 @every_route
@@ -84,9 +84,9 @@ async def test_without_a_token_nothing_else_is_looked_at(app: RunningApp, method
     ],
 )
 async def test_a_bad_token_is_a_401(app: RunningApp, method: str, path: str, scope: str, credentials: str) -> None:
-    answer = await app.client.request(method, path, headers=[(b"Authorization", credentials.encode("latin-1"))])
-    error_of(answer, "unauthorized")
-    assert "gear_unknown" not in answer.text
+    response = await app.client.request(method, path, headers=[(b"Authorization", credentials.encode("latin-1"))])
+    error_of(response, "unauthorized")
+    assert "gear_unknown" not in response.text
 
 
 @every_route
@@ -134,8 +134,8 @@ async def test_a_revoked_token_stops_working_within_5_seconds(app: RunningApp) -
 
 @pytest.mark.parametrize("word", ["bearer", "BEARER", "Bearer"])
 async def test_the_word_bearer_may_be_written_in_any_case(app: RunningApp, word: str) -> None:
-    answer = await app.client.get("/v1/platforms", headers={"Authorization": f"{word} {app.token}"})
-    assert answer.status_code == 200
+    response = await app.client.get("/v1/platforms", headers={"Authorization": f"{word} {app.token}"})
+    assert response.status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -168,12 +168,12 @@ async def test_an_unknown_path_is_a_404(app: RunningApp, method: str, path: str)
     ],
 )
 async def test_another_method_is_a_405_that_says_which_are_allowed(app: RunningApp, method: str, path: str) -> None:
-    answer = await app.client.request(method, path)
+    response = await app.client.request(method, path)
     if method == "HEAD":  # has no body
-        assert (answer.status_code, answer.content) == (405, b"")
+        assert (response.status_code, response.content) == (405, b"")
     else:
-        error_of(answer, "method_not_allowed")
-    assert method not in answer.headers["Allow"].split(", ")
+        error_of(response, "method_not_allowed")
+    assert method not in response.headers["Allow"].split(", ")
 
 
 @every_body
@@ -195,8 +195,8 @@ async def test_a_body_of_no_declared_type_is_a_415_and_no_body_a_400(app: Runnin
 
 @pytest.mark.parametrize("declared", ["application/json", "application/json; charset=utf-8", "Application/JSON ;x=y"])
 async def test_json_may_be_declared_with_parameters_and_in_any_case(app: RunningApp, declared: str) -> None:
-    answer = await app.client.post("/v1/gear/search", content=b"{}", headers={"Content-Type": declared})
-    assert answer.status_code == 200
+    response = await app.client.post("/v1/gear/search", content=b"{}", headers={"Content-Type": declared})
+    assert response.status_code == 200
 
 
 @every_body
@@ -219,8 +219,8 @@ async def test_json_that_is_no_object_is_a_422(app: RunningApp, method: str, pat
 @every_body
 async def test_an_unknown_field_is_a_422_and_named(app: RunningApp, method: str, path: str) -> None:
     for name in ("colour", "query.x", "body", "ünïcode", "x" * 1000, ""):
-        answer = await app.client.request(method, path, json={name: 1})
-        assert name in fields_of(answer, "validation_failed")
+        response = await app.client.request(method, path, json={name: 1})
+        assert name in fields_of(response, "validation_failed")
 
 
 @pytest.mark.parametrize(
@@ -230,13 +230,13 @@ async def test_an_unknown_field_is_a_422_and_named(app: RunningApp, method: str,
 async def test_an_unknown_query_parameter_is_a_422_and_named(
     app: RunningApp, method: str, path: str, name: str
 ) -> None:
-    answer = await app.client.request(method, f"{path}?{name}=1", json={} if method == "POST" else None)
-    assert fields_of(answer, "validation_failed") == [name.replace("%00", "\0")]
+    response = await app.client.request(method, f"{path}?{name}=1", json={} if method == "POST" else None)
+    assert fields_of(response, "validation_failed") == [name.replace("%00", "\0")]
 
 
 async def test_a_parameter_given_twice_is_a_422(app: RunningApp) -> None:
-    answer = await app.client.get(f"/v1/gear/{PRICED}?platform=cs2&platform=730")
-    assert fields_of(answer, "validation_failed") == ["platform"]
+    response = await app.client.get(f"/v1/gear/{PRICED}?platform=cs2&platform=730")
+    assert fields_of(response, "validation_failed") == ["platform"]
 
 
 @every_body
@@ -277,8 +277,8 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
 async def test_every_answer_has_a_request_id_and_a_harmless_one_of_the_clients_is_preserved(
     app: RunningApp, method: str, path: str, more: dict[str, Any]
 ) -> None:
-    answers = [await app.client.request(method, path, **more) for _ in range(2)]
-    ids = [answer.headers["X-Request-Id"] for answer in answers]
+    responses = [await app.client.request(method, path, **more) for _ in range(2)]
+    ids = [response.headers["X-Request-Id"] for response in responses]
     assert len(set(ids)) == 2
     kept = await app.client.request(method, path, headers={"X-Request-Id": "shop-42"}, **more)
     assert kept.headers.get_list("X-Request-Id") == ["shop-42"]
@@ -293,8 +293,8 @@ async def test_every_answer_has_a_request_id_and_a_harmless_one_of_the_clients_i
     [("live", {}), *((f"ready{wanted}", {"search": True, "orders": True}) for wanted in ("", "?for=orders"))],
 )
 async def test_health_is_open_and_well(app: RunningApp, path: str, more: dict[str, bool]) -> None:
-    answer = await app.client.get(f"/health/{path}", headers={"Authorization": ""})
-    assert (answer.status_code, answer.json()) == (200, {"status": "success", **more})
+    response = await app.client.get(f"/health/{path}", headers={"Authorization": ""})
+    assert (response.status_code, response.json()) == (200, {"status": "success", **more})
 
 
 async def test_readiness_of_what_there_is_not_is_a_422(app: RunningApp) -> None:

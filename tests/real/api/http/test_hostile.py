@@ -61,16 +61,16 @@ TEXTS = [
 async def test_any_text_is_just_text(app: RunningApp, text: str) -> None:
     assert len(text) <= 200
     for body in ({"query": text}, {"query": text, "sort": "price_asc"}, {"filters": {"weapon": [text[:100]]}}):
-        answer = await app.search(body)
-        assert answer.status_code == 200, answer.text
-        assert answer.json()["total"] == len(answer.json()["gear"])
+        response = await app.search(body)
+        assert response.status_code == 200, response.text
+        assert response.json()["total"] == len(response.json()["gear"])
 
 
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(text=st.text(max_size=200), value=st.text(min_size=1, max_size=100))
 async def test_any_characters_are_just_text(app: RunningApp, text: str, value: str) -> None:
-    answer = await app.search({"query": text, "filters": {"color": [value], "set": [value]}})
-    assert answer.status_code == 200, answer.text
+    response = await app.search({"query": text, "filters": {"color": [value], "set": [value]}})
+    assert response.status_code == 200, response.text
 
 
 EVERY_LIST = ("weapon", "type", "rarity", "exterior", "quality", "phase", "set", "tournament", "color")
@@ -129,8 +129,8 @@ async def test_prices_compare_exactly_at_any_number_of_decimals(
     app: RunningApp, low: str, high: str, total: int
 ) -> None:
     text = f'{{"filters": {{"price": {{"min": {low}, "max": {high}}}}}}}'
-    answer = await app.client.post("/v1/gear/search", content=text, headers={"Content-Type": "application/json"})
-    assert answer.json()["total"] == total, answer.text
+    response = await app.client.post("/v1/gear/search", content=text, headers={"Content-Type": "application/json"})
+    assert response.json()["total"] == total, response.text
 
 
 NAMES = st.sampled_from(
@@ -146,5 +146,5 @@ SHAPES = st.recursive(
 @given(body=SHAPES)
 async def test_bodies_of_any_shape_are_answered_or_refused(app: RunningApp, body: Any) -> None:
     text = json.dumps(body)
-    answer = await app.client.post("/v1/gear/search", content=text, headers={"Content-Type": "application/json"})
-    assert answer.status_code in (200, 400, 422), answer.text
+    response = await app.client.post("/v1/gear/search", content=text, headers={"Content-Type": "application/json"})
+    assert response.status_code in (200, 400, 422), response.text

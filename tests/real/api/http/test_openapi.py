@@ -83,12 +83,12 @@ def test_every_operation_is_tested_here(document: Document) -> None:
     assert found == set(OPERATIONS)
 
 
-def refused_beyond_the_schema(case: Any, answer: requests.Response) -> bool:
-    if answer.status_code != 422:
+def refused_beyond_the_schema(case: Any, response: requests.Response) -> bool:
+    if response.status_code != 422:
         return False
     if case.operation.path in ("/v1/gear", "/v1/gear/cheapest", "/v1/vocabulary", "/v1/vocabulary/test"):
         return True  # addresses, ids and links have rules of their own, and entries of a vocabulary
-    error = answer.json()["error"]
+    error = response.json()["error"]
     if [one["field"] for one in error["details"]] in (["cursor"], ["since"]):
         return True  # a schema does not know which cursors and bookmarks were given out
     if any(told in error["message"] for told in ("a cursor has no pages", "a cursor walks over single items")):
@@ -100,12 +100,12 @@ def refused_beyond_the_schema(case: Any, answer: requests.Response) -> bool:
     return all(any(told in one["message"] for told in (*compared, *times)) for one in error["details"])
 
 
-def lost_on_the_way(case: Any, answer: requests.Response) -> bool:
+def lost_on_the_way(case: Any, response: requests.Response) -> bool:
     """Whether a parameter was made up with nothing in it, which a client sends as no parameter at all, or as a list
     of one value, which it sends as the value.
     """
     query = case.query or {}
-    sent = parse_qs(urlsplit(answer.request.url or "").query, keep_blank_values=True)
+    sent = parse_qs(urlsplit(response.request.url or "").query, keep_blank_values=True)
     return not set(query) <= set(sent) or any(isinstance(one, list) and len(one) == 1 for one in query.values())
 
 
@@ -121,16 +121,16 @@ def ask_by_the_schema(document: Document, served: httpx.Client, method: str, pat
             wait = case.body.get("wait") if isinstance(case.body, dict) else None
             if isinstance(wait, int | float) and wait is not True and wait in range(1, 31):  # 7.0 is an integer too
                 case.body["wait"] = 0  # nothing changes here to wait for
-            answer = case.call(base_url=str(served.base_url), session=session, headers=headers)
+            response = case.call(base_url=str(served.base_url), session=session, headers=headers)
             # a refusal too, which the library's own list of them lacks
             checks = (
                 CHECKS
-                if answer.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or lost_on_the_way(case, answer)
+                if response.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or lost_on_the_way(case, response)
                 else [*CHECKS, negative_data_rejection]
             )
-            if not refused_beyond_the_schema(case, answer):
+            if not refused_beyond_the_schema(case, response):
                 checks = [*checks, positive_data_acceptance]
-            case.validate_response(answer, checks=checks)
+            case.validate_response(response, checks=checks)
 
         ask()
 
@@ -170,19 +170,19 @@ def test_every_request_example_is_answered_as_described(
     for example in examples_of(described["content"]["application/json"]):
         body = {**example, "wait": 0} if path == "/v1/gear/changes" else example
         address = path.replace("{id}", str(ITEM["id"]) if "gear" in path else "x").replace("{n}", "1")
-        answer = served.request(method, address, json=body)
-        assert str(answer.status_code) in operation["responses"], answer.text
-        assert answer.status_code not in (400, 401, 403, 415, 500), answer.text
+        response = served.request(method, address, json=body)
+        assert str(response.status_code) in operation["responses"], response.text
+        assert response.status_code not in (400, 401, 403, 415, 500), response.text
         if path == "/v1/gear/search":
-            assert answer.status_code == 200
+            assert response.status_code == 200
 
 
 @every_operation
 def test_every_answer_names_its_headers(document: Document, method: str, path: str) -> None:
-    for status, answer in document["paths"][path][method]["responses"].items():
+    for status, response in document["paths"][path][method]["responses"].items():
         needed = {"401": {"WWW-Authenticate"}, "429": {"Retry-After"}, "503": {"Retry-After"}, "201": {"Location"}}
-        assert set(answer["headers"]) >= {"X-Request-Id", *needed.get(status, set())}
-        assert answer["description"]
+        assert set(response["headers"]) >= {"X-Request-Id", *needed.get(status, set())}
+        assert response["description"]
 
 
 def test_every_error_code_is_described_where_it_can_happen(document: Document) -> None:
@@ -206,8 +206,8 @@ def codes_of(operation: dict[str, Any]) -> set[str]:
     """The error codes that an operation says it can give."""
     return {
         code
-        for answer in operation["responses"].values()
-        for content in answer.get("content", {}).values()
+        for response in operation["responses"].values()
+        for content in response.get("content", {}).values()
         for code in content.get("examples", {})
     }
 

@@ -77,15 +77,15 @@ def exchange(client: httpx.Client, sent: bytes) -> bytes:
 
 def status_of_next(connection: socket.socket) -> int:
     """The status of the next answer, which is read to its end."""
-    answer = HTTPResponse(connection)
-    answer.begin()
-    answer.read()
-    return answer.status
+    response = HTTPResponse(connection)
+    response.begin()
+    response.read()
+    return response.status
 
 
-def refusal(answer: bytes, code: str = "bad_request") -> str:
+def refusal(response: bytes, code: str = "bad_request") -> str:
     """The message of a refusal in the envelope, after which the connection is closed."""
-    head, _, body = answer.partition(b"\r\n\r\n")
+    head, _, body = response.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 %d " % ERRORS[code][0])
     assert b"connection: close" in head.lower()
     error = json.loads(body)["error"]
@@ -118,8 +118,8 @@ def test_what_is_no_request_gets_the_envelope(client: httpx.Client, sent: bytes)
 def test_a_head_without_end_is_not_read_on(client: httpx.Client, header: bytes) -> None:
     start = b"GET /health/live HTTP/1.1\r\nHost: x\r\n"
     # One byte more than the limit and no more: the server closes with nothing left unread, which would be a reset.
-    answer = exchange(client, (start + header)[: MAX_HEAD_BYTES + 1])
-    assert "65,536" in refusal(answer)
+    response = exchange(client, (start + header)[: MAX_HEAD_BYTES + 1])
+    assert "65,536" in refusal(response)
     assert client.get("/health/live").status_code == 200
 
 
@@ -249,9 +249,9 @@ def test_connections_beyond_the_bound_get_an_answer_and_are_logged(
             held = opened.enter_context(socket.create_connection(address, timeout=30))
             held.sendall(request)
             assert held.recv(65536).startswith(b"HTTP/1.1 200 ")
-        answer = exchange(client, request)
-        assert "connections" in refusal(answer, "overloaded")
-        assert b"retry-after: 1" in answer.lower()
+        response = exchange(client, request)
+        assert "connections" in refusal(response, "overloaded")
+        assert b"retry-after: 1" in response.lower()
         assert exchange(client, b"") == b""  # one that sends nothing is not held for long
         assert client.get("/health/live").status_code == 200
     assert [line["max"] for line in lines if line["event"].startswith("connections are refused")] == [3]

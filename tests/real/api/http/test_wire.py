@@ -15,9 +15,9 @@ JSON = {"Content-Type": "application/json"}
 
 
 def test_it_serves_what_the_app_answers(served: httpx.Client) -> None:
-    answer = served.post("/v1/gear/search", json={"filters": {"ids": [PRICED]}})
-    assert (answer.status_code, answer.json()["total"]) == (200, 1)
-    assert "Server" not in answer.headers
+    response = served.post("/v1/gear/search", json={"filters": {"ids": [PRICED]}})
+    assert (response.status_code, response.json()["total"]) == (200, 1)
+    assert "Server" not in response.headers
 
 
 def chunks(size: int) -> Iterator[bytes]:
@@ -34,15 +34,17 @@ def test_a_body_in_chunks_is_refused_once_it_is_too_large(served: httpx.Client, 
 
 @pytest.mark.parametrize("path", ["/v1/gear/search", "/v1/gear"])
 def test_a_body_declared_too_large_is_refused_without_being_read(served: httpx.Client, path: str) -> None:
-    answer = exchange(served, path, f"Authorization: {served.headers['Authorization']}", "Content-Length: 99999999999")
-    assert answer.startswith("HTTP/1.1 413 ")
-    assert '"code":"body_too_large"' in answer
-    assert "connection: close" in answer.lower()
+    response = exchange(
+        served, path, f"Authorization: {served.headers['Authorization']}", "Content-Length: 99999999999"
+    )
+    assert response.startswith("HTTP/1.1 413 ")
+    assert '"code":"body_too_large"' in response
+    assert "connection: close" in response.lower()
 
 
 def test_without_a_token_a_body_is_not_waited_for(served: httpx.Client) -> None:
-    answer = exchange(served, "/v1/gear/search", "Content-Length: 60000")
-    assert answer.startswith("HTTP/1.1 401 ")
+    response = exchange(served, "/v1/gear/search", "Content-Length: 60000")
+    assert response.startswith("HTTP/1.1 401 ")
 
 
 def exchange(served: httpx.Client, path: str, *headers: str) -> str:
@@ -51,42 +53,42 @@ def exchange(served: httpx.Client, path: str, *headers: str) -> str:
     with socket.create_connection((url.host, url.port or 80), timeout=30) as wire:
         lines = [f"POST {path} HTTP/1.1", f"Host: {url.host}", "Content-Type: application/json", *headers, "", ""]
         wire.sendall("\r\n".join(lines).encode())
-        answer = b""
-        while b"requestId" not in answer:
+        response = b""
+        while b"requestId" not in response:
             part = wire.recv(65_536)
             if not part:
                 break
-            answer += part
-    return answer.decode()
+            response += part
+    return response.decode()
 
 
 @pytest.mark.parametrize("path", ["/v1/platforms", "/health/live", f"/v1/gear/{PRICED}"])
 def test_head_has_no_body_and_leaves_the_connection_usable(served: httpx.Client, path: str) -> None:
-    answer = served.head(path)
-    assert (answer.status_code, answer.content) == (405, b"")
+    response = served.head(path)
+    assert (response.status_code, response.content) == (405, b"")
     assert served.get(path).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/v1/gear/search", "/v1/gear"])
 def test_a_compressed_body_is_not_taken(served: httpx.Client, path: str) -> None:
-    answer = served.post(path, content=gzip.compress(b"{}"), headers={**JSON, "Content-Encoding": "gzip"})
-    assert "gzip" in error_of(answer, "unsupported_media_type")["message"]
+    response = served.post(path, content=gzip.compress(b"{}"), headers={**JSON, "Content-Encoding": "gzip"})
+    assert "gzip" in error_of(response, "unsupported_media_type")["message"]
     assert served.post(path, content=b"{}", headers={**JSON, "Content-Encoding": "Identity"}).status_code in (200, 422)
 
 
 def test_headers_say_what_browsers_and_caches_must_not_do(served: httpx.Client) -> None:
-    for answer in (served.get("/v1/orders"), served.get("/nowhere"), served.get("/docs")):
-        assert answer.headers["Cache-Control"] == "no-store"
-        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    for response in (served.get("/v1/orders"), served.get("/nowhere"), served.get("/docs")):
+        assert response.headers["Cache-Control"] == "no-store"
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert served.get("/docs").headers["Referrer-Policy"] == "no-referrer"
     assert served.get("/docs/swagger-ui.css").headers["Cache-Control"] == "public, max-age=86400"
     assert len(served.get("/nowhere").headers.get_list("X-Request-Id")) == 1
 
 
 def test_a_token_in_the_address_is_no_token(served: httpx.Client, app: RunningApp) -> None:
-    answer = served.get(f"/v1/platforms?access_token={app.token}", headers={"Authorization": ""})
-    error_of(answer, "unauthorized")
-    assert app.token not in answer.text
+    response = served.get(f"/v1/platforms?access_token={app.token}", headers={"Authorization": ""})
+    error_of(response, "unauthorized")
+    assert app.token not in response.text
 
 
 def test_the_page_of_the_description_is_open(served: httpx.Client) -> None:

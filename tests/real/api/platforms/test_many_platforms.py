@@ -38,9 +38,9 @@ async def both(
 
 
 async def found(app: RunningApp, body: dict[str, Any]) -> list[tuple[int, str]]:
-    answer = await app.search(body)
-    assert answer.status_code == 200, answer.text
-    gear = answer.json()["gear"]
+    response = await app.search(body)
+    assert response.status_code == 200, response.text
+    gear = response.json()["gear"]
     return [(item["id"], item["name"]) for item in gear]
 
 
@@ -78,11 +78,11 @@ async def test_ids_are_unique_within_a_platform_only(both: RunningApp) -> None:
     ],
 )
 async def test_prices_are_compared_only_within_one_currency(both: RunningApp, body: dict[str, Any]) -> None:
-    answer = await both.search(body)
+    response = await both.search(body)
     if one_currency(both):
-        assert answer.status_code == 200
+        assert response.status_code == 200
     else:
-        assert fields_of(answer, "validation_failed") == ["platform"]
+        assert fields_of(response, "validation_failed") == ["platform"]
         assert (await both.search({**body, "platform": 730})).status_code == 200
 
 
@@ -97,21 +97,21 @@ async def test_prices_are_in_the_platforms_own_minor_units(both: RunningApp) -> 
 
 
 async def test_an_unknown_platform_is_a_422_that_names_the_known(both: RunningApp) -> None:
-    answer = await both.search({"platform": 5})
-    assert fields_of(answer, "unknown_platform") == ["platform"]
-    assert "10 (cs1), 570 (dota2), 730 (cs2)" in answer.json()["error"]["message"]
+    response = await both.search({"platform": 5})
+    assert fields_of(response, "unknown_platform") == ["platform"]
+    assert "10 (cs1), 570 (dota2), 730 (cs2)" in response.json()["error"]["message"]
 
 
 async def test_an_item_needs_its_platform(both: RunningApp) -> None:
     assert fields_of(await both.client.get("/v1/gear/1"), "validation_failed") == ["platform"]
     for slug in ("cs2", "dota2"):
-        answer = await both.client.get(f"/v1/gear/1?platform={slug}")
-        assert answer.json()["gear"]["name"] == f"of {slug}"
+        response = await both.client.get(f"/v1/gear/1?platform={slug}")
+        assert response.json()["gear"]["name"] == f"of {slug}"
 
 
 async def test_a_platform_never_loaded_is_a_503_that_says_what_to_do(both: RunningApp) -> None:
-    for answer in (await both.search({"platform": 10}), await both.client.get("/v1/gear/1?platform=10")):
-        error = error_of(answer, "search_unavailable")
+    for response in (await both.search({"platform": 10}), await both.client.get("/v1/gear/1?platform=10")):
+        error = error_of(response, "search_unavailable")
         assert "load the catalogue with gear-indexer load" in error["message"]
 
 
@@ -159,18 +159,18 @@ async def test_a_token_that_filters_by_price_names_a_platform_where_currencies_d
         both.client.build_request("POST", "/v1/gear/search", json={}, headers=headers),
         both.client.build_request("GET", "/v1/gear/suggest", params={"q": "of"}, headers=headers),
     ):
-        answer = await both.client.send(request)
+        response = await both.client.send(request)
         if one_currency(both):
-            assert answer.status_code == 200
+            assert response.status_code == 200
         else:
-            assert "different currencies" in error_of(answer, "validation_failed")["message"]
-    answer = await both.client.post("/v1/gear/search", json={"platform": 570}, headers=headers)
-    assert {item["price"] for item in answer.json()["gear"]} == {1.0, 2.0}
+            assert "different currencies" in error_of(response, "validation_failed")["message"]
+    response = await both.client.post("/v1/gear/search", json={"platform": 570}, headers=headers)
+    assert {item["price"] for item in response.json()["gear"]} == {1.0, 2.0}
 
 
 async def test_the_sandbox_has_prices_in_every_currency(both: RunningApp) -> None:
     token = await new_token(both.settings.database_url, "order", sandbox=True)
     body = {"account": "client-17", "email": "buyer@example.com", "platform": "dota2", "item": "-41"}
-    answer = await both.client.post("/v1/gear", json=body, headers={"Authorization": f"Bearer {token}"})
-    assert answer.status_code == 201, answer.text
-    assert answer.json()["order"]["amounts"]["price"] == (10.5 if one_currency(both) else 11)
+    response = await both.client.post("/v1/gear", json=body, headers={"Authorization": f"Bearer {token}"})
+    assert response.status_code == 201, response.text
+    assert response.json()["order"]["amounts"]["price"] == (10.5 if one_currency(both) else 11)

@@ -14,9 +14,9 @@ from tests.support.app import RunningApp
 @pytest.fixture(scope="module")
 async def listing(app: RunningApp) -> dict[str, Any]:
     """What the service tells of itself."""
-    answer = await app.client.get("/v1/platforms")
-    assert answer.status_code == 200
-    body: dict[str, Any] = answer.json()
+    response = await app.client.get("/v1/platforms")
+    assert response.status_code == 200
+    body: dict[str, Any] = response.json()
     return body
 
 
@@ -60,8 +60,8 @@ async def test_the_limits_of_a_search_hold_at_their_border(app: RunningApp, list
     error_of(beyond, "page_window_exceeded")
     headers = {"Content-Type": "application/json"}
     for size, code in ((limits["bodyBytes"], 200), (limits["bodyBytes"] + 1, 413)):
-        answer = await app.client.post("/v1/gear/search", content=b"{}".ljust(size), headers=headers)
-        assert answer.status_code == code
+        response = await app.client.post("/v1/gear/search", content=b"{}".ljust(size), headers=headers)
+        assert response.status_code == code
 
 
 async def test_the_limits_of_every_filter_hold_at_their_border(app: RunningApp, listing: dict[str, Any]) -> None:
@@ -71,11 +71,11 @@ async def test_the_limits_of_every_filter_hold_at_their_border(app: RunningApp, 
         name = row["name"]
         good, bad = _at_the_border(row)
         for value in good:
-            answer = await app.search({"filters": {name: value}})
-            assert answer.status_code == 200, (name, answer.text)
+            response = await app.search({"filters": {name: value}})
+            assert response.status_code == 200, (name, response.text)
         for value in bad:
-            answer = await app.search({"filters": {name: value}})
-            assert [field.split(".")[1] for field in fields_of(answer, "validation_failed")] == [name]
+            response = await app.search({"filters": {name: value}})
+            assert [field.split(".")[1] for field in fields_of(response, "validation_failed")] == [name]
 
 
 def _at_the_border(row: dict[str, Any]) -> tuple[list[Any], list[Any]]:
@@ -110,8 +110,8 @@ async def test_the_limits_of_the_feed_and_of_the_cheapest_are_those_that_are_che
         assert fields_of(await app.client.post("/v1/gear/changes", json=body), "validation_failed") == [field]
     body = {"account": "a", "email": "a@example.com", "platform": "cs2", "search": {}, "maxPrice": 0.01}
     for count, refused in ((limits["cheapestCount"], []), (limits["cheapestCount"] + 1, ["count"])):
-        answer = await app.client.post("/v1/gear/cheapest", json={**body, "count": count})
-        assert fields_of(answer, "validation_failed" if refused else "not_enough") == refused
+        response = await app.client.post("/v1/gear/cheapest", json={**body, "count": count})
+        assert fields_of(response, "validation_failed" if refused else "not_enough") == refused
 
 
 async def test_the_rate_limit_is_reported(app: RunningApp, listing: dict[str, Any]) -> None:

@@ -171,7 +171,7 @@ async def test_metrics_are_reported_without_the_store_and_the_engine(tmp_path: P
 async def test_each_worker_tells_for_all_also_for_one_that_was_killed(app: RunningApp, tmp_path: Path) -> None:
     with two_workers(app.settings, tmp_path) as (address, service):
 
-        async def answer(path: str, accept: str = "*/*") -> str:
+        async def response(path: str, accept: str = "*/*") -> str:
             # a connection each, so that both workers get some; reading the system's certificates takes 27 ms each
             headers = {"Authorization": f"Bearer {app.token}", "Accept": accept}
             async with httpx.AsyncClient(base_url=address, headers=headers, verify=False) as client:
@@ -182,20 +182,20 @@ async def test_each_worker_tells_for_all_also_for_one_that_was_killed(app: Runni
                 return await serves(client)
 
         async def both_serve() -> bool:
-            return total(await answer("/metrics"), "gear_workers") == 2
+            return total(await response("/metrics"), "gear_workers") == 2
 
         await until(answered, START_LIMIT)
         for _ in range(20):
             assert await answered()
-        assert requests_of(await answer("/metrics"), "/health/live", 200) == 21
+        assert requests_of(await response("/metrics"), "/health/live", 200) == 21
         worker = psutil.Process(service).children()[0]
         worker.kill()
         worker.wait()
         await until(answered, START_LIMIT)
-        text = await answer("/metrics")
-        check_exposition(text, await answer("/metrics", "application/openmetrics-text; version=1.0.0"))
+        text = await response("/metrics")
+        check_exposition(text, await response("/metrics", "application/openmetrics-text; version=1.0.0"))
         assert requests_of(text, "/health/live", 200) >= 21, "what the dead worker counted stays"
         await until(both_serve, START_LIMIT)
-        assert total(await answer("/metrics"), "gear_worker_deaths_total") == 1
+        assert total(await response("/metrics"), "gear_worker_deaths_total") == 1
         for name in BACKLOGS:
             assert [labels for found, labels in samples(text) if found == name] == [frozenset()]

@@ -127,7 +127,7 @@ def test_a_document_that_came_after_the_look_keeps_the_index(place: Place, wire:
         if not path.startswith(f"/{place.alias}/_count"):
             return None
         wire.rule = pass_all
-        return Fault("answer", 200, b'{"count": 0, "_shards": {"total": 2, "successful": 1, "failed": 1}}')
+        return Fault("response", 200, b'{"count": 0, "_shards": {"total": 2, "successful": 1, "failed": 1}}')
 
     if partial:
         wire.rule = rule

@@ -58,22 +58,22 @@ def _altered(wire: Wire, path: str, change: Callable[[dict[str, Any]], None]) ->
     def rule(method: str, asked: str, body: bytes) -> Fault | None:
         if unquote(asked.partition("?")[0]) != path:
             return None
-        status, _, answer = wire.forward(method, asked, body, "application/json")
-        parts = orjson.loads(answer)
+        status, _, response = wire.forward(method, asked, body, "application/json")
+        parts = orjson.loads(response)
         change(parts)
-        return Fault("answer", status, orjson.dumps(parts))
+        return Fault("response", status, orjson.dumps(parts))
 
     wire.rule = rule
 
 
 def _of_the_engine(place: Place, code: str, *options: str) -> list[dict[str, Any]]:
-    answer = orjson.loads(place.run("doctor", "--json", *options).stdout)
-    return [one for one in answer["findings"] if one["code"] == code]
+    response = orjson.loads(place.run("doctor", "--json", *options).stdout)
+    return [one for one in response["findings"] if one["code"] == code]
 
 
 def _nearly_full(used: float) -> Callable[[dict[str, Any]], None]:
-    def change(answer: dict[str, Any]) -> None:
-        for node in answer["nodes"].values():
+    def change(response: dict[str, Any]) -> None:
+        for node in response["nodes"].values():
             total = node["fs"]["total"]
             total["available_in_bytes"] = int(total["total_in_bytes"] * (1 - used))
 
@@ -103,7 +103,7 @@ def test_an_engine_that_is_away_is_a_finding(
 
 
 def test_an_engine_that_is_too_old_is_reported(loaded: Place, wire: Wire) -> None:
-    _altered(wire, "/", lambda answer: answer["version"].update(number="2.19.1"))
+    _altered(wire, "/", lambda response: response["version"].update(number="2.19.1"))
     (found,) = _of_the_engine(loaded, "engine-version")
     assert (found["severity"], "2.19.1" in found["message"]) == ("warning", True)
 
@@ -111,7 +111,7 @@ def test_an_engine_that_is_too_old_is_reported(loaded: Place, wire: Wire) -> Non
 def test_what_a_login_may_not_see_is_reported(loaded: Place, wire: Wire) -> None:
     def rule(method: str, path: str, body: bytes) -> Fault | None:
         if path.startswith("/_cluster/settings"):
-            return Fault("answer", 403, b'{"error":{"type":"security_exception","reason":"no"},"status":403}')
+            return Fault("response", 403, b'{"error":{"type":"security_exception","reason":"no"},"status":403}')
         return None
 
     wire.rule = rule
@@ -122,7 +122,7 @@ def test_what_a_login_may_not_see_is_reported(loaded: Place, wire: Wire) -> None
 def test_an_engine_that_fails_in_the_middle_is_not_taken_for_sound(loaded: Place, wire: Wire) -> None:
     def rule(method: str, path: str, body: bytes) -> Fault | None:
         if "/_stats/docs" in path:
-            return Fault("answer", 500, b'{"error":{"type":"x","reason":"broken"},"status":500}')
+            return Fault("response", 500, b'{"error":{"type":"x","reason":"broken"},"status":500}')
         return None
 
     wire.rule = rule

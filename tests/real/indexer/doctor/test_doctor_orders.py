@@ -66,7 +66,7 @@ def test_an_item_that_cannot_be_read_for_a_moment_is_a_finding_all_the_same(
         if "/_mget" not in path:
             return None
         wire.rule = pass_all
-        return Fault("answer", 200, orjson.dumps({"docs": [unread]}))
+        return Fault("response", 200, orjson.dumps({"docs": [unread]}))
 
     wire.rule = rule
     assert codes(findings(place, code=1)) == ["sold-but-offered"]

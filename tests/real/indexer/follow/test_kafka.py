@@ -71,13 +71,13 @@ def test_what_is_wrong_with_the_client_is_said_at_the_start(
     place: Place, kafka: Kafka, topic: str, properties: str, error: str
 ) -> None:
     Path("client.properties").write_text(properties)
-    answer = follow(place, f"kafka://{kafka.address}/{topic}", "--properties", "client.properties")
-    assert error in answer["error"]
+    response = follow(place, f"kafka://{kafka.address}/{topic}", "--properties", "client.properties")
+    assert error in response["error"]
 
 
 def test_a_topic_that_is_not_there_is_said_at_the_start(place: Place, kafka: Kafka, topic: str) -> None:
-    answer = follow(place, f"kafka://{kafka.address}/absent")
-    assert "Unknown topic or partition" in answer["error"]
+    response = follow(place, f"kafka://{kafka.address}/absent")
+    assert "Unknown topic or partition" in response["error"]
 
 
 def is_found(place: Place, number: int, name: str) -> bool:

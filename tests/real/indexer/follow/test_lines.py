@@ -178,8 +178,8 @@ def test_metrics_say_how_far_it_is(place: Place) -> None:
     follower = FollowerProcess(place, "-", "--metrics-port", str(port))
     follower.write(row(1, changedAt=ago(60)), row(2), b"nope")
     follower.wait_read(3)
-    with urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
-        found = samples(answer.read().decode())
+    with urlopen(f"http://127.0.0.1:{port}/metrics") as response:
+        found = samples(response.read().decode())
     platform = ("platform", "730")
     assert found["gear_follow_changes_total", frozenset({platform, ("result", "written")})] == 1
     assert found["gear_follow_changes_total", frozenset({platform, ("result", "superseded")})] == 1, "before the load"

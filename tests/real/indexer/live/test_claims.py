@@ -140,7 +140,7 @@ def test_an_order_placed_between_the_claims_and_the_swap_is_in_the_new_index(
     ("command", "after"),
     [
         (("load", "-", "--retry-timeout", "0.4"), CUT),
-        (("rollback",), Fault("answer", 403, b'{"error": {"type": "security_exception", "reason": "no"}}')),
+        (("rollback",), Fault("response", 403, b'{"error": {"type": "security_exception", "reason": "no"}}')),
     ],
     ids=["load", "rollback"],
 )
@@ -161,9 +161,9 @@ def test_what_was_ordered_is_published_again_after_a_swap_that_ended_in_an_error
 
     wire.rule = rule
     before = place.client.indices.get_alias(name=place.alias)
-    answer = place.json(*command, "--platform", "730", stdin=lines(items(6)), code=1)
-    assert answer["swapped"] is None
-    assert f"whether {answer['index']} serves now is not known" in answer["error"]
+    response = place.json(*command, "--platform", "730", stdin=lines(items(6)), code=1)
+    assert response["swapped"] is None
+    assert f"whether {response['index']} serves now is not known" in response["error"]
     assert place.client.indices.get_alias(name=place.alias) != before
     assert shop.publish() == {1: True}
 
@@ -180,8 +180,8 @@ def test_an_interruption_during_the_swap_of_a_rollback_waits_for_its_end(place: 
         return None
 
     wire.rule = rule
-    answer = place.json("rollback", "--platform", "730", code=130)
-    assert (answer["swapped"], answer["error"]) == (True, "interrupted")
+    response = place.json("rollback", "--platform", "730", code=130)
+    assert (response["swapped"], response["error"]) == (True, "interrupted")
     assert list(place.client.indices.get_alias(name=place.alias)) == [first]
     assert shop.publish() == {1: True}
 
@@ -193,8 +193,8 @@ def test_a_rollback_marks_what_is_sold_now(place: Place, shop: Shop) -> None:
     shop.cancel(2)
     shop.sell(3)
     assert _bound(place, first) == [1, 2]
-    answer = place.json("rollback", "--platform", "730")
-    assert (answer["index"], answer["bound"]) == (first, 2)
+    response = place.json("rollback", "--platform", "730")
+    assert (response["index"], response["bound"]) == (first, 2)
     assert _bound(place, first) == [1, 3]
     assert shop.publish() == {1: True, 2: False, 3: True}
 

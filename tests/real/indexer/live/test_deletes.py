@@ -229,7 +229,7 @@ def test_a_record_that_cannot_be_read_yet_is_asked_for_again(
             return None
         error = {"type": "no_shard_available_action_exception", "reason": "not started"}
         content = orjson.dumps({"docs": [{"_id": "1", "error": error}]})
-        return Fault("answer", failures.pop(), content)
+        return Fault("response", failures.pop(), content)
 
     wire.rule = rule
     results = writer(through, place).write([put(1, deleted - 1)]).results

@@ -114,14 +114,14 @@ def _dispatch(place: Place, shop: Shop) -> None:
 
 
 def _mark(place: Place, number: int, bound: bool) -> dict[str, Any]:
-    answer: dict[str, Any] = place.client.update(
+    response: dict[str, Any] = place.client.update(
         index=place.alias,
         id=str(number),
         body={"doc": {"bound": bound}},
         params={"retry_on_conflict": 50},
         ignore=(404, 409),
     )
-    return answer
+    return response
 
 
 def _load(workers: Workers, model: Model, chance: random.Random) -> None:

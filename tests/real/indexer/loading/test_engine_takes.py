@@ -51,7 +51,7 @@ def test_accepted_items_are_taken_and_given_back_as_they_are(
     if not documents:
         return
     lines = [b'{"index":{"_id":"%d"}}\n%b\n' % (key, one) for key, one in documents.items()]
-    answer = client.bulk(body=b"".join(lines), index=index)
-    assert not answer["errors"], [one["index"] for one in answer["items"] if one["index"]["status"] >= 300]
+    response = client.bulk(body=b"".join(lines), index=index)
+    assert not response["errors"], [one["index"] for one in response["items"] if one["index"]["status"] >= 300]
     back = client.mget(body={"ids": [str(key) for key in documents]}, index=index)
     assert [one["_source"] for one in back["docs"]] == [orjson.loads(one) for one in documents.values()]

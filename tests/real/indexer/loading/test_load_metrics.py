@@ -49,6 +49,6 @@ def test_progress_is_written_while_it_runs(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_file_that_cannot_be_written_is_said_before_the_load(place: Place) -> None:
-    answer = place.load(items(1), "--metrics", str(place.folder / "missing" / "load.prom"), code=1)
-    assert "cannot be written" in answer["error"]
+    response = place.load(items(1), "--metrics", str(place.folder / "missing" / "load.prom"), code=1)
+    assert "cannot be written" in response["error"]
     assert place.indices() == []

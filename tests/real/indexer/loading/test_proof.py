@@ -109,10 +109,10 @@ def test_an_item_altered_on_its_way_stops_the_swap(place: Place, wire: Wire) -> 
         if not path.partition("?")[0].endswith("/_bulk"):
             return None
         rows = body.splitlines(keepends=True)
-        status, _, answer = wire.forward(
+        status, _, response = wire.forward(
             method, path, b"".join([*rows[:2], *rows[:2], *rows[4:]]), "application/x-ndjson"
         )
-        return Fault("answer", status, answer)
+        return Fault("response", status, response)
 
     wire.rule = rule
     report = place.load(items(10), code=1)
@@ -127,7 +127,7 @@ def test_a_point_in_time_that_is_lost_is_taken_again(place: Place, wire: Wire) -
     def rule(method: str, path: str, body: bytes) -> Fault | None:
         if b'"pit"' in body:
             asked.append(path)
-            return Fault("answer", 404, lost) if len(asked) == 1 else None
+            return Fault("response", 404, lost) if len(asked) == 1 else None
         return None
 
     wire.rule = rule
@@ -160,7 +160,7 @@ def test_an_index_that_cannot_be_searched_does_not_serve(place: Place, wire: Wir
     refusal = orjson.dumps({"error": {"type": "search_phase_execution_exception", "reason": "no"}, "status": 400})
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        return Fault("answer", 400, refusal) if b"redline" in body and "/_search" in path else None
+        return Fault("response", 400, refusal) if b"redline" in body and "/_search" in path else None
 
     wire.rule = rule
     report = place.load(items(3), code=1)

@@ -9,8 +9,8 @@ from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.holders import load_with
 from tests.support.indexer.wire import Fault, Wire, is_bulk
 
-BUSY = Fault("answer", 429, b'{"error": {"type": "rejected_execution_exception", "reason": "busy"}, "status": 429}')
-TOO_LARGE = Fault("answer", 413, b"<html>413 Request Entity Too Large</html>")
+BUSY = Fault("response", 429, b'{"error": {"type": "rejected_execution_exception", "reason": "busy"}, "status": 429}')
+TOO_LARGE = Fault("response", 413, b"<html>413 Request Entity Too Large</html>")
 MANY = 3000
 
 
@@ -26,8 +26,8 @@ def test_an_engine_that_takes_one_request_at_a_time_gets_no_more(place: Place, w
             refused.append(time.monotonic())
             return BUSY
         try:
-            status, _, answer = wire.forward(method, path, body, "application/x-ndjson")
-            return Fault("answer", status, answer)
+            status, _, response = wire.forward(method, path, body, "application/x-ndjson")
+            return Fault("response", status, response)
         finally:
             lock.release()
 
@@ -55,10 +55,10 @@ def test_the_requests_in_flight_stay_within_their_bound(place: Place, wire: Wire
             changed.notify_all()
             # the first ones wait for each other, so that more than one is in flight at a time
             changed.wait_for(lambda: len(in_flight) > 1 or len(sums) > 2, timeout=10)
-        status, _, answer = wire.forward(method, path, body, "application/x-ndjson")
+        status, _, response = wire.forward(method, path, body, "application/x-ndjson")
         with changed:
             in_flight.remove(len(body))
-        return Fault("answer", status, answer)
+        return Fault("response", status, response)
 
     wire.rule = rule
     source = place.folder / "many.ndjson"

@@ -78,9 +78,9 @@ def test_items_go_to_stdout_and_talk_to_stderr(place: Place) -> None:
 
 
 def test_an_empty_platform_is_an_empty_file_and_nothing_loaded_is_an_error(place: Place) -> None:
-    answer = place.json("export", "--platform", "730", "--output", "none.ndjson", code=1)
-    assert "nothing is loaded" in answer["error"]
-    assert answer["complete"] is False
+    response = place.json("export", "--platform", "730", "--output", "none.ndjson", code=1)
+    assert "nothing is loaded" in response["error"]
+    assert response["complete"] is False
     assert not list(Path().glob("none*"))
     place.load([], "--allow-empty")
     assert exported(place, "empty.ndjson") == b""
@@ -99,11 +99,11 @@ def test_an_export_that_falls_short_is_an_error_and_leaves_no_file(place: Place,
     place.load(items(10))
     hits = {"hits": {"total": {"value": 10}, "hits": []}, "_shards": {"total": 1, "successful": 1, "failed": 0}}
     wire.rule = lambda method, path, body: (
-        Fault("answer", 200, orjson.dumps(hits)) if path.startswith("/_search?") else None
+        Fault("response", 200, orjson.dumps(hits)) if path.startswith("/_search?") else None
     )
-    answer = place.json("export", "--platform", "730", "--output", "short.ndjson", code=1)
-    assert "incomplete: 0 items came of 10" in answer["error"]
-    assert (answer["complete"], answer["items"], answer["expected"]) == (False, 0, 10)
+    response = place.json("export", "--platform", "730", "--output", "short.ndjson", code=1)
+    assert "incomplete: 0 items came of 10" in response["error"]
+    assert (response["complete"], response["items"], response["expected"]) == (False, 0, 10)
     assert not list(Path().glob("short*"))
 
 
@@ -111,7 +111,7 @@ def test_a_part_of_the_index_that_does_not_answer_is_an_error(place: Place, wire
     place.load(items(1))
     part = {"hits": {"total": {"value": 1}, "hits": []}, "_shards": {"total": 2, "successful": 1, "failed": 1}}
     wire.rule = lambda method, path, body: (
-        Fault("answer", 200, orjson.dumps(part)) if path.startswith("/_search?") else None
+        Fault("response", 200, orjson.dumps(part)) if path.startswith("/_search?") else None
     )
     with closing(connect(SearchSettings(), retries=0)) as client:
         export = Export(client, place.alias, retry_timeout=0.3)

@@ -84,8 +84,8 @@ def once_partial(wire: Wire, asked: bytes) -> list[str]:
         wire.rule = pass_all
         paths.append(path)
         if "allow_partial_search_results=false" in path:
-            return Fault("answer", 503, b"{}")
-        return Fault("answer", 200, orjson.dumps(PARTIAL))
+            return Fault("response", 503, b"{}")
+        return Fault("response", 200, orjson.dumps(PARTIAL))
 
     wire.rule = rule
     return paths

@@ -60,19 +60,19 @@ def test_what_changes_is_shown_before_the_rollback(place: Place) -> None:
     assert place.served() == [4, 5, 6, 8, 9, 10, 11, 12, 20]
 
 
-@pytest.mark.parametrize(("answer", "code"), [("n", 1), ("y", 0)])
-def test_on_a_terminal_it_asks_first(place: Place, answer: str, code: int) -> None:
+@pytest.mark.parametrize(("response", "code"), [("n", 1), ("y", 0)])
+def test_on_a_terminal_it_asks_first(place: Place, response: str, code: int) -> None:
     _two_loads(place)
     ours, theirs = os.openpty()
     command = [sys.executable, "-m", "indexer.cli.main", "rollback", "--platform", "730"]
     environment = {**place.environment, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, env=environment, stdin=theirs, stderr=subprocess.PIPE, cwd=place.folder) as process:
         os.close(theirs)
-        os.write(ours, f"{answer}\n".encode())
+        os.write(ours, f"{response}\n".encode())
         _, said = process.communicate(timeout=60)
         os.close(ours)
     assert (process.returncode, b"Have it serve?" in said) == (code, True), said
-    assert place.served() == (list(range(1, 10)) if answer == "y" else [4, 5, 6, 8, 9, 10, 11, 12, 20])
+    assert place.served() == (list(range(1, 10)) if response == "y" else [4, 5, 6, 8, 9, 10, 11, 12, 20])
 
 
 def test_fields_that_differ_are_shown(place: Place) -> None:

@@ -46,8 +46,8 @@ def test_status_shows_and_prune_removes_what_dead_loads_left(place: Place) -> No
     states = {one["index"]: one["state"] for one in place.json("status", "--platform", "730")["generations"]}
     assert states == {index: "serving", unfinished: "unfinished"}
     assert "prune removes it" in place.run("status").stdout
-    answer = place.json("prune", "--platform", "730")
-    assert (answer["removed"], answer["kept"]) == ([unfinished], [index])
+    response = place.json("prune", "--platform", "730")
+    assert (response["removed"], response["kept"]) == ([unfinished], [index])
     assert place.indices() == [index]
     assert _unfinished(place) in place.indices()
     next_index = place.load(items(1))["index"]
@@ -72,11 +72,11 @@ def test_on_a_terminal_status_shows_a_table(place: Place) -> None:
 def test_rollback_serves_the_previous_generation_and_back(place: Place) -> None:
     first = place.load(items(2))["index"]
     second = place.load(items(2, first=10))["index"]
-    answer = place.json("rollback", "--platform", "730")
-    assert (answer["index"], answer["previous"], answer["items"]) == (first, second, 2)
+    response = place.json("rollback", "--platform", "730")
+    assert (response["index"], response["previous"], response["items"]) == (first, second, 2)
     assert place.served() == [1, 2]
-    answer = place.json("rollback", "--platform", "730", "--to", second)
-    assert answer["index"] == second
+    response = place.json("rollback", "--platform", "730", "--to", second)
+    assert response["index"] == second
     assert place.served() == [10, 11]
 
 
@@ -109,9 +109,9 @@ def test_rollback_never_serves_what_was_not_finished(place: Place) -> None:
     error = place.json("rollback", "--platform", "730", code=1)["error"]
     assert error.endswith(f"no finished generation before {index}; load the earlier catalogue again")
     for target, reason in ((unfinished, "never filled"), (index, "serves already"), ("nope", "no generation nope")):
-        answer = place.json("rollback", "--platform", "730", "--to", target, code=1)
-        assert reason in answer["error"]
-        assert answer["swapped"] is False
+        response = place.json("rollback", "--platform", "730", "--to", target, code=1)
+        assert reason in response["error"]
+        assert response["swapped"] is False
     assert place.served() == [1]
 
 
@@ -128,8 +128,8 @@ def test_rollback_to_another_definition_must_be_meant(place: Place) -> None:
 def test_prune_never_removes_what_serves(place: Place) -> None:
     first, second, third = (place.load(items(1, first=number), "--keep", "9")["index"] for number in (1, 2, 3))
     place.json("rollback", "--platform", "730", "--to", first)
-    answer = place.json("prune", "--platform", "730", "--keep", "2")
-    assert (answer["kept"], answer["removed"]) == ([first, third], [second])
+    response = place.json("prune", "--platform", "730", "--keep", "2")
+    assert (response["kept"], response["removed"]) == ([first, third], [second])
     names = {each for index in (first, third) for each in (index, products_of(index))}
     assert set(place.client.indices.get(index=f"{place.alias}-2*")) == names, "no products of the one that went"
     assert place.json("prune", "--platform", "730", "--keep", "1")["kept"] == [first]

@@ -231,8 +231,8 @@ def test_what_a_load_left_that_died_between_the_two_indices_is_removed_by_the_ne
 
 def test_what_a_load_left_that_died_between_the_two_indices_is_removed_by_prune(place: Place, orphan: str) -> None:
     serving = place.json("status", "--platform", "730")["serving"]
-    answer = place.json("prune", "--platform", "730")
-    assert (answer["removed"], answer["kept"]) == ([orphan], [serving])
+    response = place.json("prune", "--platform", "730")
+    assert (response["removed"], response["kept"]) == ([orphan], [serving])
     assert place.indices() == [serving]
 
 

@@ -71,13 +71,13 @@ async def _offered(shop: Shop) -> dict[str, Any]:
         "groups": {item["name"]: (item["id"], item["offers"]) for item in groups["gear"]},
         "names": groups["total"],
         "walked": {item["id"] for item in walk["gear"]},
-        "suggestions": {text: suggest_oracle.suggested(answer) for text, answer in typed.items()},
+        "suggestions": {text: suggest_oracle.suggested(response) for text, response in typed.items()},
     }
 
 
 def _expected(items: list[dict[str, Any]]) -> dict[str, Any]:
     """The same by plain Python over the items that are free."""
-    ids, total = oracle.answer(items, FACETED)
+    ids, total = oracle.response(items, FACETED)
     heads = oracle.heads(items)
     return {
         "total": total,

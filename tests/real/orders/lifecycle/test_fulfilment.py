@@ -25,10 +25,10 @@ async def reads(shop: Shop) -> list[tuple[str | None, str]]:
 async def test_fulfilment_gets_what_was_ordered_with_and_the_read_is_recorded(shop: Shop) -> None:
     order = (await shop.app.client.post("/v1/gear", json=ORDER_BODIES["all"])).json()["order"]
     token = await shop.token("fulfil")
-    answer = await shop.get(f"/v1/orders/{order['id']}/fulfilment", token)
-    assert answer.status_code == 200
-    assert answer.json() == EXAMPLES["getFulfilment"]["answer"]
-    assert answer.headers["Cache-Control"] == "no-store"
+    response = await shop.get(f"/v1/orders/{order['id']}/fulfilment", token)
+    assert response.status_code == 200
+    assert response.json() == EXAMPLES["getFulfilment"]["response"]
+    assert response.headers["Cache-Control"] == "no-store"
     ((actor, subject),) = await reads(shop)
     assert actor is not None
     assert (actor.startswith("tok_"), subject) == (True, order["id"])
@@ -36,8 +36,8 @@ async def test_fulfilment_gets_what_was_ordered_with_and_the_read_is_recorded(sh
 
 async def test_what_an_order_was_placed_without_is_null(small_shop: Shop) -> None:
     order = await small_shop.placed()
-    answer = (await small_shop.get(f"/v1/orders/{order['id']}/fulfilment")).json()
-    assert answer == {
+    response = (await small_shop.get(f"/v1/orders/{order['id']}/fulfilment")).json()
+    assert response == {
         "status": "success",
         "account": "client-17",
         "email": "buyer@example.com",
@@ -52,8 +52,8 @@ async def test_what_an_order_was_placed_without_is_null(small_shop: Shop) -> Non
 async def test_without_the_scope_it_is_refused(small_shop: Shop, scopes: tuple[str, ...]) -> None:
     token = await small_shop.token(*scopes)
     order = (await small_shop.order(token=token if "order" in scopes else None)).json()["order"]
-    answer = await small_shop.get(f"/v1/orders/{order['id']}/fulfilment", token)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
+    response = await small_shop.get(f"/v1/orders/{order['id']}/fulfilment", token)
+    assert (response.status_code, response.json()["error"]["code"]) == (403, "forbidden")
     assert await reads(small_shop) == []
 
 
@@ -62,8 +62,8 @@ async def test_an_unknown_order_and_one_of_a_sandbox_are_not_found(small_shop: S
     body = {"account": "a", "email": "a@example.com", "platform": "cs2", "item": "-11"}
     hidden = (await small_shop.app.client.post("/v1/gear", json=body, headers=bearer(trial))).json()["order"]["id"]
     for order_id in (hidden, "ord_unknown", "%00"):
-        answer = await small_shop.get(f"/v1/orders/{order_id}/fulfilment")
-        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "order_not_found")
+        response = await small_shop.get(f"/v1/orders/{order_id}/fulfilment")
+        assert (response.status_code, response.json()["error"]["code"]) == (404, "order_not_found")
     assert await reads(small_shop) == []
 
 
@@ -72,6 +72,6 @@ async def test_erased_data_are_gone(shop: Shop) -> None:
     await shop.move(order["id"], "created", "failed")
     async with shop.store.transaction() as connection:
         assert await privacy.erase_older(connection, datetime.now(UTC) + timedelta(days=1), 10) == 1
-    answer = await shop.get(f"/v1/orders/{order['id']}/fulfilment")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (410, "personal_data_erased")
+    response = await shop.get(f"/v1/orders/{order['id']}/fulfilment")
+    assert (response.status_code, response.json()["error"]["code"]) == (410, "personal_data_erased")
     assert await reads(shop) == []

@@ -41,9 +41,9 @@ async def walk(shop: Shop, query: str, token: str | None = None) -> list[list[di
     pages = []
     cursor = ""
     while True:
-        answer = await shop.get(f"/v1/orders?{query}{cursor}", token)
-        assert answer.status_code == 200, answer.text
-        body = answer.json()
+        response = await shop.get(f"/v1/orders?{query}{cursor}", token)
+        assert response.status_code == 200, response.text
+        body = response.json()
         assert set(body) == {"status", "orders", "nextCursor"}
         pages.append(body["orders"])
         if body["nextCursor"] is None:

@@ -60,7 +60,7 @@ async def test_no_log_of_a_full_run_has_personal_data_or_secrets(settings: Setti
         assert (await client.post(f"/v1/orders/{order['id']}/transitions", json=reason)).status_code == 200
         async with without_a_column(settings.database_url):  # whatever the service does now is a fault to log
             faults = [await client.post("/v1/gear", json=EVERYTHING), await client.get(f"/v1/orders/{order['id']}")]
-        assert {answer.status_code for answer in faults} <= {500, 503}
+        assert {response.status_code for response in faults} <= {500, 503}
     written = running.process.written.read_text(encoding="utf-8")
     assert written.count("/v1/gear") > 5
     links = EVERYTHING["additionalFields"]

@@ -24,9 +24,9 @@ LONG_AFTER = timedelta(hours=1)
 
 
 async def history(shop: Shop, token: str, order_id: str) -> list[dict[str, Any]]:
-    answer = await shop.get(f"/v1/orders/{order_id}", token)
-    assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()["order"]["history"]
+    response = await shop.get(f"/v1/orders/{order_id}", token)
+    assert response.status_code == 200, response.text
+    found: list[dict[str, Any]] = response.json()["order"]["history"]
     return found
 
 
@@ -43,16 +43,16 @@ def events_of(scenario: Scenario) -> list[tuple[str, str | None]]:
 async def test_every_item_goes_through_what_the_table_says(shop: Shop) -> None:
     token = await shop.token("order", sandbox=True)
     for begins, scenario in BY_ITEM.items():
-        answer = await shop.order(begins + "0815", token)
+        response = await shop.order(begins + "0815", token)
         if scenario.refused:
-            assert error_of(answer)["code"] == scenario.refused
+            assert error_of(response)["code"] == scenario.refused
             continue
         if scenario.lost:
-            assert error_of(answer)["code"] == "store_unavailable"
-            answer = await shop.order(begins + "0815", token)
-            assert answer.headers["Idempotent-Replayed"] == "true"
-        order = answer.json()["order"]
-        assert answer.status_code == 201, answer.text
+            assert error_of(response)["code"] == "store_unavailable"
+            response = await shop.order(begins + "0815", token)
+            assert response.headers["Idempotent-Replayed"] == "true"
+        order = response.json()["order"]
+        assert response.status_code == 201, response.text
         fee = 0.5 if scenario.price == PRICE else 0.53  # of 10.50, where half a cent is rounded up
         price = float(scenario.price)
         assert order["amounts"] == {"price": price, "fee": fee, "total": price + fee, "currency": "USD"}
@@ -64,10 +64,10 @@ async def test_every_item_goes_through_what_the_table_says(shop: Shop) -> None:
 async def test_a_trade_link_decides_over_the_item(shop: Shop) -> None:
     token = await shop.token("order", sandbox=True)
     for number, (name, scenario) in enumerate(BY_TRADE_LINK.items()):
-        answer = await shop.order(f"-11{number}", token, additionalFields={"tradeLink": LINK + name})
-        assert answer.status_code == 201, answer.text
+        response = await shop.order(f"-11{number}", token, additionalFields={"tradeLink": LINK + name})
+        assert response.status_code == 201, response.text
         await run_all(shop)
-        happened = await history(shop, token, answer.json()["order"]["id"])
+        happened = await history(shop, token, response.json()["order"]["id"])
         assert [(one["state"], one["reason"]) for one in happened] == events_of(scenario), name
     sold = await shop.order("-40", token, additionalFields={"tradeLink": LINK + "SBX-HOLD"})
     assert error_of(sold)["code"] == "item_unavailable"

@@ -50,10 +50,10 @@ def test_the_table_is_that_of_the_contract() -> None:
 async def test_every_pair_of_states_is_a_move_or_a_409(shop: Shop) -> None:
     for before, to in product(STATES, STATES):
         order_id = await order_in(shop, before)
-        answer = await move(shop, order_id, to, f"from {before}")
+        response = await move(shop, order_id, to, f"from {before}")
         if (before, to) in ALLOWED:
-            order = answer.json()["order"]
-            assert answer.status_code == 200, answer.text
+            order = response.json()["order"]
+            assert response.status_code == 200, response.text
             assert order["state"] == to
             assert [one["state"] for one in order["history"]] == ["created", *WAYS[before], to]
             assert (order["history"][-1]["reason"], order["history"][-1]["at"]) == (
@@ -62,7 +62,7 @@ async def test_every_pair_of_states_is_a_move_or_a_409(shop: Shop) -> None:
             )
             assert order == (await shop.get(f"/v1/orders/{order_id}")).json()["order"]
         else:
-            error = error_of(answer)
+            error = error_of(response)
             assert error["code"] == "invalid_transition"
             assert before in error["message"]
             assert ("already" in error["message"]) == (before == to)
@@ -92,10 +92,10 @@ async def test_an_orders_own_token_may_only_cancel_it_while_it_is_created(shop: 
         for to in STATES:
             if (state, to) == ("created", "cancelled"):
                 continue
-            answer = await move(shop, order_id, to, token=own)
+            response = await move(shop, order_id, to, token=own)
             # what nobody could do is a 409, what somebody else could is a 403
             nobody = to == "cancelled" and (state, to) not in ALLOWED
-            assert error_of(answer)["code"] == ("invalid_transition" if nobody else "forbidden"), (state, to)
+            assert error_of(response)["code"] == ("invalid_transition" if nobody else "forbidden"), (state, to)
         if state == "created":
             assert (await move(shop, order_id, "cancelled", "mine", own)).json()["order"]["state"] == "cancelled"
         await let_go(shop, order_id)
@@ -135,10 +135,10 @@ async def test_of_many_moves_at_once_one_happens(settings: Settings) -> None:
     async with opened(settings) as first, opened(settings) as second:
         order_id = await order_in(first, "created")
         # each of the two apps has a token of its own, and both may fulfil
-        answers = await asyncio.gather(
+        responses = await asyncio.gather(
             *(move(shop, order_id, to) for to in ("failed", "cancelled") * 5 for shop in (first, second))
         )
-        assert sorted(answer.status_code for answer in answers) == [200] + [409] * 19
+        assert sorted(response.status_code for response in responses) == [200] + [409] * 19
         history = (await first.get(f"/v1/orders/{order_id}")).json()["order"]["history"]
         assert len(history) == 2
 
@@ -156,9 +156,9 @@ async def test_a_move_that_a_rival_has_made_possible_meanwhile_happens(
             await shop.move(order_id, "created", "processing")
 
         monkeypatch.setattr(orders, "move", fail_before_a_rivals_move)
-        answer = await move(shop, order_id, "delivered")
-        assert answer.status_code == 200, answer.text
-        history = answer.json()["order"]["history"]
+        response = await move(shop, order_id, "delivered")
+        assert response.status_code == 200, response.text
+        history = response.json()["order"]["history"]
         assert [one["state"] for one in history] == ["created", "processing", "delivered"]
 
 

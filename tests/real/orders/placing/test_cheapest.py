@@ -63,23 +63,23 @@ async def ask(shop: Shop, body: dict[str, Any], key: str | None = None, token: s
     return await shop.app.client.post(URL, json=body, headers=headers)
 
 
-def items_of(answer: httpx.Response) -> list[int]:
-    assert answer.status_code == 201, answer.text
-    return [int(order["item"]) for order in answer.json()["orders"]]
+def items_of(response: httpx.Response) -> list[int]:
+    assert response.status_code == 201, response.text
+    return [int(order["item"]) for order in response.json()["orders"]]
 
 
-def available_of(answer: httpx.Response) -> int:
-    available: int = error_of(answer, "not_enough")["available"]
+def available_of(response: httpx.Response) -> int:
+    available: int = error_of(response, "not_enough")["available"]
     return available
 
 
 async def test_the_cheapest_are_ordered_each_by_an_order_of_its_own(shop: Shop) -> None:
-    answer = await ask(shop, body_for(4))
-    assert items_of(answer) == BY_PRICE[:4]
-    orders = answer.json()["orders"]
+    response = await ask(shop, body_for(4))
+    assert items_of(response) == BY_PRICE[:4]
+    orders = response.json()["orders"]
     assert [order["amounts"]["price"] for order in orders] == [1.0, 2.0, 3.0, 3.0]
     assert len({order["id"] for order in orders} | {order["statusUrl"] for order in orders}) == 8
-    assert answer.headers["Location"] == f"/v1/orders/{orders[0]['id']}"
+    assert response.headers["Location"] == f"/v1/orders/{orders[0]['id']}"
     for order in orders:
         listed = (await shop.get(f"/v1/orders/{order['id']}")).json()["order"]
         assert (listed["state"], listed["item"]) == ("created", order["item"])
@@ -166,9 +166,9 @@ async def test_without_a_key_open_orders_are_remembered_for_longer_than_keys(sho
 
 async def test_duplicates_at_once_order_once(shop: Shop) -> None:
     for key in (None, "k"):
-        answers = await asyncio.gather(*(ask(shop, body_for(3, account=str(key)), key) for _ in range(8)))
-        assert len({answer.content for answer in answers}) == 1
-        assert items_of(answers[0])
+        responses = await asyncio.gather(*(ask(shop, body_for(3, account=str(key)), key) for _ in range(8)))
+        assert len({response.content for response in responses}) == 1
+        assert items_of(responses[0])
     assert len((await shop.get("/v1/orders?limit=100")).json()["orders"]) == 6
 
 
@@ -197,21 +197,21 @@ async def test_many_buyers_of_the_same_get_each_item_once(shop: Shop) -> None:
 
     async def buy(place: int, count: int, highest: float) -> tuple[int, float, httpx.Response]:
         while True:
-            answer = await ask(shop, body_for(count, highest, account=f"buyer-{place}"), f"buyer-{place}")
-            if answer.status_code != 503:  # 200 at once may be more than a busy machine's database takes in time
-                return count, highest, answer
+            response = await ask(shop, body_for(count, highest, account=f"buyer-{place}"), f"buyer-{place}")
+            if response.status_code != 503:  # 200 at once may be more than a busy machine's database takes in time
+                return count, highest, response
 
     sold: Counter[int] = Counter()
-    for count, highest, answer in await asyncio.gather(
+    for count, highest, response in await asyncio.gather(
         *(buy(place, count, highest) for place, (count, highest) in enumerate(wanted))
     ):
-        if answer.status_code == 201:
-            items = items_of(answer)
+        if response.status_code == 201:
+            items = items_of(response)
             assert len(items) == count
             assert all(PRICES[item] <= highest for item in items)
             sold.update(items)
         else:
-            assert available_of(answer) < count
+            assert available_of(response) < count
     # more buyers than items want one at any price: nothing is left
     assert wanted.count((1, 100.0)) > len(PRICES)
     assert sold == dict.fromkeys(PRICES, 1)
@@ -229,10 +229,10 @@ async def test_beyond_the_quota_nothing_is_ordered(shop: Shop) -> None:
 async def test_a_sandbox_orders_what_is_completed(shop: Shop) -> None:
     token = await new_token(shop.app.settings.database_url, "order", sandbox=True)
     assert available_of(await ask(shop, body_for(2, 9.99), token=token)) == 0
-    answer = await ask(shop, body_for(2, 10), token=token)
-    assert all(str(item).startswith("-10") for item in items_of(answer))
-    assert (await ask(shop, body_for(2, 10), token=token)).content == answer.content
-    order = answer.json()["orders"][1]
+    response = await ask(shop, body_for(2, 10), token=token)
+    assert all(str(item).startswith("-10") for item in items_of(response))
+    assert (await ask(shop, body_for(2, 10), token=token)).content == response.content
+    order = response.json()["orders"][1]
 
     async def completed() -> bool:
         shown = await shop.get(f"/v1/orders/{order['id']}", token)

@@ -106,9 +106,9 @@ async def test_an_index_too_old_for_orders_is_refused(opensearch_url: str, tmp_p
     try:
         put_index(settings, CS2, ITEMS, datetime.now(UTC) - timedelta(days=3))
         async with opened(settings) as shop:
-            answer = await shop.order(PLAIN)
-            assert (answer.status_code, error_of(answer)["code"]) == (503, "search_unavailable")
-            assert "Retry-After" in answer.headers
+            response = await shop.order(PLAIN)
+            assert (response.status_code, error_of(response)["code"]) == (503, "search_unavailable")
+            assert "Retry-After" in response.headers
             assert 'gear_order_refused_items_total{reason="age"} 1.0' in (await shop.get("/metrics")).text
             now = round(datetime.now(UTC).timestamp() * 10**6)
             tamper(settings, PLAIN, version=now)  # as a live change of the item leaves it

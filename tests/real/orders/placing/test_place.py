@@ -32,12 +32,12 @@ def without_secrets(order: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("body", list(ORDER_BODIES))
 async def test_the_answer_has_exactly_the_fields_of_the_contract(shop: Shop, golden: Golden, body: str) -> None:
-    answer = await shop.app.client.post("/v1/gear", json=ORDER_BODIES[body])
-    assert answer.status_code == 201, answer.text
-    assert answer.headers["Content-Type"] == "application/json"
-    order = answer.json()["order"]
-    assert answer.headers["Location"] == f"/v1/orders/{order['id']}"
-    golden(f"orders/placed_{body}", {**answer.json(), "order": without_secrets(order)})
+    response = await shop.app.client.post("/v1/gear", json=ORDER_BODIES[body])
+    assert response.status_code == 201, response.text
+    assert response.headers["Content-Type"] == "application/json"
+    order = response.json()["order"]
+    assert response.headers["Location"] == f"/v1/orders/{order['id']}"
+    golden(f"orders/placed_{body}", {**response.json(), "order": without_secrets(order)})
 
 
 async def test_the_order_is_found_where_location_says_with_its_history(shop: Shop) -> None:
@@ -102,19 +102,19 @@ async def test_a_platform_has_two_names_and_is_answered_by_its_slug(small_shop: 
 async def test_the_expected_price_may_be_written_in_any_way(small_shop: Shop, price: float | str) -> None:
     body = '{"account": "a", "email": "a@example.com", "platform": "cs2", "item": "40000012345", "expectedPrice": %s}'
     headers = {"Content-Type": "application/json"}
-    answer = await small_shop.app.client.post("/v1/gear", content=body % price, headers=headers)
-    assert answer.status_code == 201, answer.text
+    response = await small_shop.app.client.post("/v1/gear", content=body % price, headers=headers)
+    assert response.status_code == 201, response.text
 
 
 async def test_of_a_hundred_buyers_at_once_one_gets_the_item(settings: Settings) -> None:
     """All others are refused. One whom a busy store has sent away with a 503 asks again."""
     async with opened(settings) as first, opened(settings) as second:
         clients = [(shop.app.client, f"client-{n}") for n in range(50) for shop in (first, second)]
-        answers = await asyncio.gather(
+        responses = await asyncio.gather(
             *(send_until_answered(client, None, account=account) for client, account in clients)
         )
-        won = [answer.json()["order"] for answer in answers if answer.status_code == 201]
-        lost = [error_of(answer)["code"] for answer in answers if answer.status_code != 201]
+        won = [response.json()["order"] for response in responses if response.status_code == 201]
+        lost = [error_of(response)["code"] for response in responses if response.status_code != 201]
         assert len(won) == 1
         assert lost == ["item_unavailable"] * 99
         async with first.store.reading() as connection:

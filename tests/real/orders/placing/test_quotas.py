@@ -23,8 +23,8 @@ async def limited(store: Store, *, sandbox: bool = False, **quotas: Any) -> Crea
         return await tokens.create(connection, "limited", ["order", "fulfil"], sandbox, None, now, **quotas)
 
 
-def refusal(answer: httpx.Response) -> tuple[int, str]:
-    return answer.status_code, answer.json()["error"]["code"]
+def refusal(response: httpx.Response) -> tuple[int, str]:
+    return response.status_code, response.json()["error"]["code"]
 
 
 async def test_an_order_beyond_the_quota_is_refused_until_another_is_over(shop: Shop) -> None:
@@ -79,17 +79,17 @@ async def test_an_account_has_a_quota_of_its_own(shop: Shop) -> None:
 async def test_the_quota_is_exact_for_orders_that_come_at_once_to_two_processes(settings: Settings) -> None:
     async with opened(settings) as first, opened(settings) as second:
         made = await limited(first.store, sandbox=True, max_active=4)
-        answers = await asyncio.gather(
+        responses = await asyncio.gather(
             *(
                 shop.order(f"-11{number:03}", made.plaintext, account=f"client-{number}")
                 for number in range(8)
                 for shop in (first, second)
             )
         )
-    assert Counter(answer.status_code for answer in answers)[201] >= 4
-    distinct = {answer.json()["order"]["id"] for answer in answers if answer.status_code == 201}
+    assert Counter(response.status_code for response in responses)[201] >= 4
+    distinct = {response.json()["order"]["id"] for response in responses if response.status_code == 201}
     assert len(distinct) == 4
-    assert {refusal(answer) for answer in answers if answer.status_code != 201} == {(429, "too_many_orders")}
+    assert {refusal(response) for response in responses if response.status_code != 201} == {(429, "too_many_orders")}
 
 
 async def test_the_metric_counts_undelivered_orders_by_token_and_state(small_shop: Shop) -> None:

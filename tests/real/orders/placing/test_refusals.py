@@ -90,8 +90,8 @@ async def test_an_order_that_breaks_a_rule_is_refused(
     refusing_shop: Shop, fields: dict[str, Any], code: str, named: list[str]
 ) -> None:
     body = {**ORDER_BODIES["least"], **fields}
-    answer = await refusing_shop.app.client.post("/v1/gear", json=body)
-    error = error_of(answer)
+    response = await refusing_shop.app.client.post("/v1/gear", json=body)
+    error = error_of(response)
     assert error["code"] == code
     assert [detail["field"] for detail in error["details"]] == named
     assert len(error["message"]) < 300
@@ -168,8 +168,8 @@ class Sent:
 )
 async def test_every_refusal_is_the_envelope(refusing_shop: Shop, sent: Sent) -> None:
     headers = {"Content-Type": sent.kind}
-    answer = await refusing_shop.app.client.request(sent.method, sent.path, content=sent.content, headers=headers)
-    assert error_of(answer)["code"] == sent.code
+    response = await refusing_shop.app.client.request(sent.method, sent.path, content=sent.content, headers=headers)
+    assert error_of(response)["code"] == sent.code
 
 
 async def test_scopes_decide_who_may_order_and_who_may_look(small_shop: Shop) -> None:
@@ -192,8 +192,8 @@ async def test_a_sandbox_token_binds_no_real_item(small_shop: Shop) -> None:
 
 
 async def test_the_token_is_checked_before_the_body(small_shop: Shop) -> None:
-    answer = await small_shop.app.client.post("/v1/gear", content=b"{", headers=bearer("gear_unknown"))
-    assert error_of(answer)["code"] == "unauthorized"
+    response = await small_shop.app.client.post("/v1/gear", content=b"{", headers=bearer("gear_unknown"))
+    assert error_of(response)["code"] == "unauthorized"
 
 
 async def test_development_may_use_http_and_its_own_network(

@@ -31,12 +31,12 @@ async def test_of_fifty_retries_at_once_on_two_processes_there_is_one_order(sett
     async with worker(settings, tmp_path, token) as one, worker(settings, tmp_path, token) as other:
         for key, item in (("k", KNIFE), (None, FREE)):
             callers = [each.client for _ in range(25) for each in (one, other)]
-            answers = await asyncio.gather(*(send_until_answered(each, key, item=str(item)) for each in callers))
-            assert [answer.status_code for answer in answers] == [201] * 50
-            assert len({answer.content for answer in answers}) == 1
-            replayed = [answer.headers.get("Idempotent-Replayed") for answer in answers]
+            responses = await asyncio.gather(*(send_until_answered(each, key, item=str(item)) for each in callers))
+            assert [response.status_code for response in responses] == [201] * 50
+            assert len({response.content for response in responses}) == 1
+            replayed = [response.headers.get("Idempotent-Replayed") for response in responses]
             assert sorted(replayed, key=str) == [None, *["true"] * 49]
-            ids.append(answers[0].json()["order"]["id"])
+            ids.append(responses[0].json()["order"]["id"])
         listed = (await one.client.get("/v1/orders")).json()["orders"]
         assert {order["id"] for order in listed} == {*ids}
 
@@ -98,9 +98,9 @@ async def test_rivals_for_one_key_with_two_bodies_make_one_order(settings: Setti
         token = await first.token("order")
         calls = [(shop, item) for _ in range(10) for shop in (first, second) for item in (KNIFE, FREE)]
         sent = (send_until_answered(shop.app.client, token=token, item=str(item)) for shop, item in calls)
-        answers = await asyncio.gather(*sent)
-        placed = {answer.json()["order"]["id"] for answer in answers if answer.status_code == 201}
-        refused = [error_of(answer)["code"] for answer in answers if answer.status_code != 201]
+        responses = await asyncio.gather(*sent)
+        placed = {response.json()["order"]["id"] for response in responses if response.status_code == 201}
+        refused = [error_of(response)["code"] for response in responses if response.status_code != 201]
         assert len(placed) == 1
         assert refused == ["idempotency_key_reused"] * 20
         assert await count(first) == 1

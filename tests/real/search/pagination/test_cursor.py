@@ -121,15 +121,15 @@ async def test_the_last_page_says_that_it_is(app: RunningApp, limit: int) -> Non
 
 
 async def test_a_cursor_over_nothing_ends_at_once(app: RunningApp) -> None:
-    answer = await app.search({"query": "nothing has this", "cursor": "*"})
-    assert answer.json() == {"status": "success", "gear": [], "total": 0, "nextCursor": None}
+    response = await app.search({"query": "nothing has this", "cursor": "*"})
+    assert response.json() == {"status": "success", "gear": [], "total": 0, "nextCursor": None}
 
 
 async def test_the_limit_may_change_on_the_way_and_nothing_else(app: RunningApp) -> None:
     body = {"query": "asiimov", "sort": "price_asc"}
     cursor = await started(app, {**body, "limit": 5})
-    answer = await app.search({**body, "limit": 9, "cursor": cursor, "page": None, "filters": {}})
-    assert len(answer.json()["gear"]) == 9
+    response = await app.search({**body, "limit": 9, "cursor": cursor, "page": None, "filters": {}})
+    assert len(response.json()["gear"]) == 9
     for other in ({"query": "fade"}, {"sort": "price_desc"}, {"platform": 730}, {"filters": {"weapon": ["P90"]}}):
         assert fields_of(await app.search({**body, **other, "cursor": cursor}), "validation_failed") == ["cursor"]
     for page in (1, 2):
@@ -147,10 +147,10 @@ async def test_a_page_beyond_the_window_is_pointed_to_cursors(app: RunningApp) -
 
 
 async def test_each_page_of_a_cursor_explains_its_text(app: RunningApp) -> None:
-    async for answer in pages(app.search, {"query": "asiimvo", "limit": 7, "explain": True}):
-        assert answer["interpretation"]["reading"] == "typos"
-    answer = (await app.search({"query": "nothing has this", "cursor": "*"})).json()
-    assert answer == {"status": "success", "gear": [], "total": 0, "nextCursor": None}
+    async for response in pages(app.search, {"query": "asiimvo", "limit": 7, "explain": True}):
+        assert response["interpretation"]["reading"] == "typos"
+    response = (await app.search({"query": "nothing has this", "cursor": "*"})).json()
+    assert response == {"status": "success", "gear": [], "total": 0, "nextCursor": None}
 
 
 async def test_the_same_cursor_gives_the_same_page_again(app: RunningApp) -> None:
@@ -159,8 +159,8 @@ async def test_the_same_cursor_gives_the_same_page_again(app: RunningApp) -> Non
     cursor = await started(app, body)
     last = (await app.search({**body, "cursor": cursor})).json()["nextCursor"]
     for one in (cursor, last):
-        answers = [(await app.search({**body, "cursor": one})).json() for _ in range(3)]
-        assert answers[0]["gear"] == answers[1]["gear"] == answers[2]["gear"] != []
+        responses = [(await app.search({**body, "cursor": one})).json() for _ in range(3)]
+        assert responses[0]["gear"] == responses[1]["gear"] == responses[2]["gear"] != []
 
 
 async def test_a_cursor_works_on_every_worker_and_for_every_token(app: RunningApp) -> None:
@@ -222,11 +222,11 @@ async def test_a_cursor_that_is_used_all_the_time_ends_too(app: RunningApp) -> N
         body = {"limit": 1}
         cursor = await started(app, body)
         began = asyncio.get_running_loop().time()
-        while (answer := await app.search({**body, "cursor": cursor})).status_code == 200:
-            cursor = answer.json()["nextCursor"]
+        while (response := await app.search({**body, "cursor": cursor})).status_code == 200:
+            cursor = response.json()["nextCursor"]
             assert asyncio.get_running_loop().time() - began < 10
             await asyncio.sleep(0.1)
-        assert "started more than" in error_of(answer, "cursor_expired")["message"]
+        assert "started more than" in error_of(response, "cursor_expired")["message"]
     finally:
         keep_for(app.app, point_in_time.KEEP_SECONDS)
     assert point_in_time.MAX_AGE_SECONDS == 6 * 3600
@@ -323,5 +323,5 @@ async def test_cursors_issued_while_the_first_key_is_made_have_that_key(app: Run
 
 def open_pits(opensearch_url: str) -> set[str]:
     """The ids of all points in time that the engine has."""
-    answer = httpx.get(f"{opensearch_url}/_search/point_in_time/_all", timeout=30)
-    return {pit["pit_id"] for pit in answer.json().get("pits", ())}
+    response = httpx.get(f"{opensearch_url}/_search/point_in_time/_all", timeout=30)
+    return {pit["pit_id"] for pit in response.json().get("pits", ())}

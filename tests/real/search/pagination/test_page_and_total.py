@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from api.engine.answers import Answer
 from api.engine.client import Engine
+from api.engine.responses import EngineResponse
 from api.search import price_desc
 from api.search.price_desc import PriceHistogram
 from api.search.services import SearchServices
@@ -26,7 +26,7 @@ class ChangingEngine(Engine):
         super().__init__(settings, timeout=30)
         self.change = change
 
-    async def search_all(self, platforms: Any, bodies: Any, *parts: str) -> list[Answer]:
+    async def search_all(self, platforms: Any, bodies: Any, *parts: str) -> list[EngineResponse]:
         before = await super().search_all(platforms, bodies, *parts)
         if self.change is None:
             return before

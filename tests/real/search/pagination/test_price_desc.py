@@ -56,7 +56,7 @@ def test_a_pruned_page_is_what_a_plain_sort_gives(
     body = {**drawn, "sort": "price_desc", "groupBy": None, "facets": None, "limit": limit, "page": page}
     with histogram_of_millions(guess):
         gear, total = searched_items.search(body)
-    assert ([item["id"] for item in gear], total) == oracle.answer(searched_items.items, body)
+    assert ([item["id"] for item in gear], total) == oracle.response(searched_items.items, body)
 
 
 @pytest.mark.parametrize(

@@ -50,10 +50,10 @@ def expected(items: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def rows_of(answer: httpx.Response) -> dict[str, dict[str, Any]]:
+def rows_of(response: httpx.Response) -> dict[str, dict[str, Any]]:
     """The rows of a document, each name once."""
-    assert answer.status_code == 200, answer.text
-    prices = answer.json()["prices"]
+    assert response.status_code == 200, response.text
+    prices = response.json()["prices"]
     rows = {row["name"]: row for row in prices}
     assert len(rows) == len(prices)
     return rows
@@ -83,11 +83,11 @@ def _without_age(app: RunningApp) -> None:
 
 
 async def test_every_name_has_its_count_prices_and_floats(shop: RunningApp) -> None:
-    answer = await shop.client.get(URL)
-    assert rows_of(answer) == expected(ITEMS)
+    response = await shop.client.get(URL)
+    assert rows_of(response) == expected(ITEMS)
     for query in ("?platform=730", "?platform=cs2"):
         again = await shop.client.get(URL + query)
-        assert again.content == answer.content
+        assert again.content == response.content
 
 
 @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ async def test_the_same_list_has_the_same_tag_and_is_not_sent_again(shop: Runnin
 
 async def test_lines_and_compression_have_the_same_rows(shop: RunningApp) -> None:
     # a client that decodes nothing by itself
-    async with shop.client.stream("GET", URL, headers={"Accept": "application/x-ndjson"}) as answer:
-        raw = b"".join([piece async for piece in answer.aiter_raw()])
-        assert answer.headers["content-type"] == "application/x-ndjson"
-        assert answer.headers["content-encoding"] == "gzip"
-        assert {"Accept", "Accept-Encoding"} <= set(answer.headers["vary"].split(", "))
+    async with shop.client.stream("GET", URL, headers={"Accept": "application/x-ndjson"}) as response:
+        raw = b"".join([piece async for piece in response.aiter_raw()])
+        assert response.headers["content-type"] == "application/x-ndjson"
+        assert response.headers["content-encoding"] == "gzip"
+        assert {"Accept", "Accept-Encoding"} <= set(response.headers["vary"].split(", "))
     lines = zlib.decompress(raw, wbits=31).splitlines()
     assert {row["name"]: row for row in map(json.loads, lines)} == expected(ITEMS)
 
@@ -143,8 +143,8 @@ async def test_a_token_with_filters_lists_what_it_reads(shop: RunningApp) -> Non
     token = await new_token(shop.settings.database_url, "search", filters=filters)
     visible = [item for item in ITEMS if item["name"] in ("Many prices", "One price") and item["price"] <= 50]
     assert rows_of(await shop.client.get(URL)) == expected(ITEMS)
-    answer = await shop.client.get(URL, headers={"Authorization": f"Bearer {token}"})
-    assert rows_of(answer) == expected(visible)
+    response = await shop.client.get(URL, headers={"Authorization": f"Bearer {token}"})
+    assert rows_of(response) == expected(visible)
     assert rows_of(await shop.client.get(URL)) == expected(ITEMS)
 
 
@@ -158,8 +158,8 @@ async def test_many_callers_at_once_make_one_list(shop: RunningApp) -> None:
         return await opened(*platforms)
 
     services.points_in_time.open = counted
-    answers = await asyncio.gather(*(shop.client.get(URL) for _ in range(8)))
-    assert {answer.headers["etag"] for answer in answers} == {answers[0].headers["etag"]}
+    responses = await asyncio.gather(*(shop.client.get(URL) for _ in range(8)))
+    assert {response.headers["etag"] for response in responses} == {responses[0].headers["etag"]}
     assert made == 1
 
 

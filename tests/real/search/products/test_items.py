@@ -8,9 +8,9 @@ import orjson
 import pytest
 from opensearchpy import OpenSearch
 
-from api.engine.answers import hits_of
 from api.engine.client import Engine
 from api.engine.documents import ProductDocument
+from api.engine.responses import hits_of
 from api.errors import ApiError
 from api.search.services import SearchServices
 from indexer.documents.checked_item import item_from_values
@@ -55,16 +55,16 @@ def ids(*numbers: int) -> dict[str, Any]:
 
 
 ITEMS = [item(number) for number in range(1, 10)]
-LOADED = {each["id"]: item_from_values(each).answer for each in ITEMS}
+LOADED = {each["id"]: item_from_values(each).response for each in ITEMS}
 
 
 async def test_every_answer_shows_items_as_they_were_loaded(opensearch_url: str, tmp_path: Path) -> None:
     async with serving(opensearch_url, tmp_path, ITEMS) as (app, client):
         for body in ({}, {"sort": "price_desc"}, {"query": "case"}, {"cursor": "*", "facets": ["type"]}):
-            answer = await app.search({"limit": 100, **body})
-            shown = [each["id"] for each in answer.json()["gear"]]
-            assert shown, answer.text
-            assert all(LOADED[each] in answer.content for each in shown)
+            response = await app.search({"limit": 100, **body})
+            shown = [each["id"] for each in response.json()["gear"]]
+            assert shown, response.text
+            assert all(LOADED[each] in response.content for each in shown)
         grouped = await app.search({"groupBy": "name", "sort": "name_asc"})
         assert len(grouped.json()["gear"]) == 3
         assert all(LOADED[each["id"]][:-1] in grouped.content for each in grouped.json()["gear"])
@@ -83,8 +83,8 @@ async def test_an_item_that_an_order_has_bound_and_freed_is_as_it_was(opensearch
         alias = app.settings.alias(730)
         for bound in (True, False):
             client.update(index=alias, id="5", body={"doc": {"bound": bound}}, params={"refresh": "true"})
-        answer = await app.search({"filters": {"ids": [5]}})
-        assert LOADED[5] in answer.content
+        response = await app.search({"filters": {"ids": [5]}})
+        assert LOADED[5] in response.content
 
 
 async def test_a_picture_that_changes_is_shown_on_every_item_that_says_so(opensearch_url: str, tmp_path: Path) -> None:
@@ -95,8 +95,8 @@ async def test_a_picture_that_changes_is_shown_on_every_item_that_says_so(opense
             pictures = {each["id"]: each["image"] for each in (await app.search(body)).json()["gear"]}
             assert pictures == dict.fromkeys((1, 2, 3), old["image"])
         changed = [{"id": number, **new} for number in (1, 2)]
-        answer = await app.client.put("/v1/catalogue/730/items?visible=true", json=changed)
-        assert answer.status_code == 200, answer.text
+        response = await app.client.put("/v1/catalogue/730/items?visible=true", json=changed)
+        assert response.status_code == 200, response.text
         for body in ({}, {"query": "zorkmid"}):
             pictures = {each["id"]: each["image"] for each in (await app.search(body)).json()["gear"]}
             assert pictures == {1: new["image"], 2: new["image"], 3: old["image"]}
@@ -161,10 +161,10 @@ async def test_a_search_whose_generation_is_removed_under_it_answers_from_the_ne
         engine = ReplacedEngine(app.settings, replace_catalogue)
         services = app.app.state.services
         services[SearchServices] = replace(services[SearchServices], engine=engine)
-        answer = await app.search({})
+        response = await app.search({})
         await engine.close()
-        assert answer.status_code == 200, answer.text
-        assert [each["name"] for each in answer.json()["gear"]] == ["Grue", "Grue"]
+        assert response.status_code == 200, response.text
+        assert [each["name"] for each in response.json()["gear"]] == ["Grue", "Grue"]
 
 
 async def test_a_cursor_whose_products_are_removed_has_expired(opensearch_url: str, tmp_path: Path) -> None:

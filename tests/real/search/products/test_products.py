@@ -31,16 +31,16 @@ async def ids(app: RunningApp, query: str, **more: Any) -> list[int]:
     """The ids that a text finds, twice in a row: what was looked up first is remembered then."""
     found: list[list[int]] = []
     for _ in range(3):
-        answer = await app.search({"query": query, "limit": 100, **more})
-        assert answer.status_code == 200, answer.text
-        found.append([each["id"] for each in answer.json()["gear"]])
+        response = await app.search({"query": query, "limit": 100, **more})
+        assert response.status_code == 200, response.text
+        found.append([each["id"] for each in response.json()["gear"]])
     assert found[0] == found[1] == found[2]
     return found[0]
 
 
 async def put(app: RunningApp, *items: Item) -> None:
-    answer = await app.client.put("/v1/catalogue/730/items?visible=true", json=list(items))
-    assert answer.status_code == 200, answer.text
+    response = await app.client.put("/v1/catalogue/730/items?visible=true", json=list(items))
+    assert response.status_code == 200, response.text
 
 
 async def test_a_product_that_comes_is_found_by_a_text_that_was_searched_before(
@@ -58,8 +58,8 @@ async def test_a_detail_with_blanks_side_by_side_says_many_keys(opensearch_url: 
     knives = [item(number, f"Zorkmid {number}", "Butterfly ★  Knife") for number in range(1, MIN_MANY + 50)]
     async with serving(opensearch_url, tmp_path, [*knives, item(9000, "Grue", "Butterfly ★  Knife")]) as (app, _):
         for _ in range(3):
-            answer = (await app.search({"query": "zorkmid"})).json()
-            assert answer["total"] == len(knives)
+            response = (await app.search({"query": "zorkmid"})).json()
+            assert response["total"] == len(knives)
         filtered = await app.search({"filters": {"type": ["butterfly  knife"]}, "facets": ["type"], "limit": 1})
         assert (filtered.json()["total"], filtered.json()["gear"][0]["details"]["type"]) == (
             len(knives) + 1,
@@ -75,11 +75,11 @@ async def test_many_keys_that_a_detail_says_do_not_hold_for_products_that_come(
     others = [item(5000 + number, f"Zorkmid {number}", "Gloves") for number in range(9)]
     async with serving(opensearch_url, tmp_path, [*knives, *others, item(9000, "Grue", "Knife")]) as (app, _):
         for _ in range(3):
-            answer = (await app.search({"query": "zorkmid", "sort": "price_desc"})).json()
-            assert (answer["total"], answer["gear"][0]["id"]) == (len(knives) + len(others), 5008)
+            response = (await app.search({"query": "zorkmid", "sort": "price_desc"})).json()
+            assert (response["total"], response["gear"][0]["id"]) == (len(knives) + len(others), 5008)
         await put(app, item(9001, "Grue Two", "Knife"), item(9002, "Zorkmid Two", "Container"))
-        answer = (await app.search({"query": "zorkmid", "sort": "price_desc"})).json()
-        assert (answer["total"], answer["gear"][0]["id"]) == (len(knives) + len(others) + 1, 9002)
+        response = (await app.search({"query": "zorkmid", "sort": "price_desc"})).json()
+        assert (response["total"], response["gear"][0]["id"]) == (len(knives) + len(others) + 1, 9002)
         without = await ids(app, "-zorkmid")
         assert without == [9000, 9001]
 
@@ -112,12 +112,12 @@ async def test_texts_searched_while_loads_follow_each_other_have_the_answer_of_o
             done.set()
 
         reloading = asyncio.create_task(reload())
-        answers = []
+        responses = []
         while not done.is_set():
-            answers.append((await app.search({"query": "zorkmid", "sort": "price_asc", "limit": 1})).json())
+            responses.append((await app.search({"query": "zorkmid", "sort": "price_asc", "limit": 1})).json())
         await reloading
-        totals = {(answer.get("total"), answer["status"]) for answer in answers}
-        assert totals == {(29, "success")}, answers
+        totals = {(response.get("total"), response["status"]) for response in responses}
+        assert totals == {(29, "success")}, responses
 
 
 async def test_a_cursor_reads_the_products_of_its_generation_to_the_end(opensearch_url: str, tmp_path: Path) -> None:
@@ -164,9 +164,9 @@ async def test_a_generation_without_its_products_is_no_empty_page(opensearch_url
     async with serving(opensearch_url, tmp_path, GAME, product_cache_mib=0) as (app, engine):
         assert await ids(app, "zorkmid")
         engine.indices.delete(index=f"{app.settings.alias(730)}-2*-products")
-        answer = await app.search({"query": "zorkmid"})
-        assert (answer.status_code, error_of(answer)["code"]) == (503, "search_unavailable")
-        assert "load the catalogue again with gear-indexer load" in error_of(answer)["message"]
+        response = await app.search({"query": "zorkmid"})
+        assert (response.status_code, error_of(response)["code"]) == (503, "search_unavailable")
+        assert "load the catalogue again with gear-indexer load" in error_of(response)["message"]
         assert (await app.search({})).status_code == 503, "an item that no answer has shown yet needs its product"
 
 
@@ -179,9 +179,9 @@ async def test_an_index_from_before_products_is_a_503_that_names_the_command(
         engine.indices.delete(index=f"{alias}-2*")
         create_before_products(engine, alias)
         error_of(await app.client.get("/health/ready?for=search"), "search_unavailable")
-        item_answer = await app.client.get("/v1/gear/1?platform=730")
-        for answer in (item_answer, await app.search({}), await app.search({"query": "zorkmid"})):
-            assert "with gear-indexer load" in error_of(answer, "search_unavailable")["message"]
+        item_response = await app.client.get("/v1/gear/1?platform=730")
+        for response in (item_response, await app.search({}), await app.search({"query": "zorkmid"})):
+            assert "with gear-indexer load" in error_of(response, "search_unavailable")["message"]
 
 
 @pytest.mark.parametrize("text", ["zorkmid", "-zorkmid", "grue"])
@@ -202,8 +202,8 @@ async def test_products_of_another_generation_than_the_listings_are_not_believed
         moved = [{"remove": {"index": f"{alias}-*", "alias": alias}}, {"add": {"index": older, "alias": alias}}]
         engine.indices.update_aliases(body={"actions": moved})
         for text in ("zorkmid", "-grue"):
-            answer = await app.search({"query": text})
-            assert (answer.status_code, error_of(answer)["code"]) == (503, "search_unavailable")
+            response = await app.search({"query": text})
+            assert (response.status_code, error_of(response)["code"]) == (503, "search_unavailable")
         ready = (await app.client.get("/health/ready?for=search")).status_code
         assert ready == 503
         assert (await app.search({})).json()["total"] == len(GAME)

@@ -105,7 +105,7 @@ def test_a_page_by_price_looks_at_few_items_besides_its_own(searched_items: Sear
 def test_an_answer_is_little_more_than_its_items(searched_items: SearchedItems, asked: list[dict[str, Any]]) -> None:
     found = searched_items.ask({"platform": 730, "limit": 100})
     items = len(json.dumps(found["gear"], separators=(",", ":"), ensure_ascii=False).encode())
-    assert len(asked[0]["answer"]) < 3 * items
+    assert len(asked[0]["response"]) < 3 * items
 
 
 @pytest.mark.parametrize(("body", "most"), [(FILTERED, 280), (TYPED, 1200)], ids=["filtered", "typed"])

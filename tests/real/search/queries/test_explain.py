@@ -63,8 +63,8 @@ def explained(settings: Settings, number: int, body: Any, *options: str) -> dict
 
 def engine(settings: Settings, method: str, path: str, **parts: Any) -> httpx.Response:
     """A request to the engine behind the service's back."""
-    answer = httpx.request(method, f"{settings.opensearch_url}{path}", timeout=30, **parts)
-    return answer.raise_for_status()
+    response = httpx.request(method, f"{settings.opensearch_url}{path}", timeout=30, **parts)
+    return response.raise_for_status()
 
 
 def test_the_filters_of_a_token_are_named_too(loaded: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +230,7 @@ def test_the_reasons_are_the_truth(searched_items: SearchedItems, opensearch_url
     assert {part.matches for part in found.parts} == (
         {True} if item in oracle.hits_of(searched_items.items, body) else {True, False}
     )
-    page, total = oracle.answer(searched_items.items, body)
+    page, total = oracle.response(searched_items.items, body)
     assert found.total in (None, total)
     if page is not None:
         assert found.answered == (item["id"] in page)

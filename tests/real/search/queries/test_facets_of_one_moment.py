@@ -43,7 +43,7 @@ class Shop:
     def close(self) -> None:
         self._engine.close()
 
-    async def answers(self, body: dict[str, Any], moves: str, *, within: bool) -> tuple[Any, Any]:
+    async def responses(self, body: dict[str, Any], moves: str, *, within: bool) -> tuple[Any, Any]:
         """The answer of a search under which an item goes or one comes, and that of the same search afterwards.
 
         That happens `within` its first round trip, between the page and its facets, or else behind it.
@@ -74,10 +74,10 @@ class Shop:
     def _spliced(self, exchange: Exchange, body: dict[str, Any]) -> list[Any]:
         """The answers from before, those of facets from now."""
         again = self._engine.post(exchange.path, content=exchange.sent, headers={"Content-Type": "application/json"})
-        answers = zip(
+        responses = zip(
             self._are_of_facets(exchange, body), exchange.json["responses"], again.json()["responses"], strict=True
         )
-        return [new if is_of_facets else old for is_of_facets, old, new in answers]
+        return [new if is_of_facets else old for is_of_facets, old, new in responses]
 
     def _move(self, moves: str) -> None:
         document = f"/{self.app.settings.alias(CS2.id)}/_doc"
@@ -109,7 +109,7 @@ async def test_a_page_and_its_facets_are_of_one_moment(
     opensearch_url: str, tmp_path: Path, name: str, moves: str
 ) -> None:
     async with shop(opensearch_url, tmp_path) as started:
-        found, now = await started.answers(BODIES[name], moves, within=True)
+        found, now = await started.responses(BODIES[name], moves, within=True)
         assert found == now
 
 
@@ -119,5 +119,5 @@ async def test_a_histogram_and_its_ends_are_of_one_moment(
     opensearch_url: str, tmp_path: Path, facet: str, moves: str
 ) -> None:
     async with shop(opensearch_url, tmp_path) as started:
-        found, now = await started.answers({"facets": [facet]}, moves, within=False)
+        found, now = await started.responses({"facets": [facet]}, moves, within=False)
         assert found == now

@@ -73,7 +73,7 @@ def test_the_filters_divide_the_items(restricted: Restricted) -> None:
 def test_a_search_answers_as_if_nothing_else_were_loaded(restricted: Restricted, data: Any) -> None:
     part = restricted.parts[data.draw(st.sampled_from(FILTERS))]
     body = data.draw(bodies(part.known))
-    expected, total = oracle.answer(part.items, body)
+    expected, total = oracle.response(part.items, body)
     found = part.ask(body)
     assert found["total"] == total
     assert found.get("facets") == (oracle.facets(part.items, body) if body.get("facets") else None)
@@ -92,9 +92,9 @@ def test_a_body_narrows_the_filters_and_never_widens_them(restricted: Restricted
     for name in ("weapon", "type", "exterior"):
         chosen = sorted({item["details"][name] for item in outside} - {None})
         body = {"filters": {name: chosen}, "limit": 100, "facets": list(oracle.FACETS)}
-        answer = part.ask(body)
-        assert {item["id"] for item in answer["gear"]} <= {item["id"] for item in part.items}
-        assert answer["facets"] == oracle.facets(part.items, body)
+        response = part.ask(body)
+        assert {item["id"] for item in response["gear"]} <= {item["id"] for item in part.items}
+        assert response["facets"] == oracle.facets(part.items, body)
     found, total = part.search({"filters": {"ids": [item["id"] for item in outside[:1000]]}})
     assert (found, total) == ([], 0)
 
@@ -105,7 +105,7 @@ def test_a_text_is_relaxed_by_what_the_token_reads(restricted: Restricted, filte
     for text in TEXTS:
         body = {"query": text, "sort": "price_asc", "limit": 100}
         gear, total = part.search(body)
-        assert ([item["id"] for item in gear], total) == oracle.answer(part.items, body), text
+        assert ([item["id"] for item in gear], total) == oracle.response(part.items, body), text
 
 
 @pytest.mark.parametrize("filters", FILTERS)
@@ -113,8 +113,8 @@ def test_a_text_is_relaxed_by_what_the_token_reads(restricted: Restricted, filte
 def test_suggestions_are_of_what_the_token_reads(restricted: Restricted, filters: str, typed: str) -> None:
     part = restricted.parts[filters]
     for client, items in ((restricted.every.client, restricted.every.items), (part.client, part.items)):
-        answer = client.get("/v1/gear/suggest", params={"q": typed, "limit": 20}).json()
-        assert suggest_oracle.suggested(answer) == suggest_oracle.expected(items, typed, 20)
+        response = client.get("/v1/gear/suggest", params={"q": typed, "limit": 20}).json()
+        assert suggest_oracle.suggested(response) == suggest_oracle.expected(items, typed, 20)
 
 
 @pytest.mark.parametrize("filters", FILTERS)
@@ -122,11 +122,11 @@ def test_single_items_and_counts_are_of_what_the_token_reads(restricted: Restric
     part = restricted.parts[filters]
     ids = {item["id"] for item in part.items}
     for item in restricted.every.items[:60]:
-        answer = part.client.get(f"/v1/gear/{item['id']}")
+        response = part.client.get(f"/v1/gear/{item['id']}")
         if item["id"] in ids:
-            assert answer.json()["gear"]["id"] == item["id"]
+            assert response.json()["gear"]["id"] == item["id"]
         else:
-            error_of(answer, "item_not_found")
+            error_of(response, "item_not_found")
     (platform,) = part.client.get("/v1/platforms").json()["platforms"]
     assert platform["items"] == len(part.items)
 
@@ -138,22 +138,22 @@ def test_a_cursor_reads_what_its_token_reads_and_no_other_token_continues_it(res
     cursors: dict[str, str] = {}
     for text, client in clients.items():
         items = restricted.parts[text].items if text else restricted.every.items
-        answer = client.post("/v1/gear/search", json={**body, "cursor": "*"}).json()
-        cursors[text] = answer["nextCursor"]
-        read = [item["id"] for item in answer["gear"]]
-        while answer["nextCursor"] is not None:
-            answer = client.post("/v1/gear/search", json={**body, "cursor": answer["nextCursor"]}).json()
-            read += [item["id"] for item in answer["gear"]]
+        response = client.post("/v1/gear/search", json={**body, "cursor": "*"}).json()
+        cursors[text] = response["nextCursor"]
+        read = [item["id"] for item in response["gear"]]
+        while response["nextCursor"] is not None:
+            response = client.post("/v1/gear/search", json={**body, "cursor": response["nextCursor"]}).json()
+            read += [item["id"] for item in response["gear"]]
         assert read == [item["id"] for item in oracle.in_order(items, "price_desc")]
     for text, cursor in cursors.items():
         for other, client in clients.items():
             if other != text:
-                answer = client.post("/v1/gear/search", json={**body, "cursor": cursor})
-                assert "was started with another body" in error_of(answer, "validation_failed")["message"]
+                response = client.post("/v1/gear/search", json={**body, "cursor": cursor})
+                assert "was started with another body" in error_of(response, "validation_failed")["message"]
 
 
 def test_cached_responses_differ_by_the_filters(restricted: Restricted) -> None:
     for body in ({"limit": 3}, {"query": "asiimov", "facets": ["weapon"]}):
         for _ in range(3):
             for part in (restricted.every, *restricted.parts.values()):
-                assert part.ask(body)["total"] == oracle.answer(part.items, body)[1]
+                assert part.ask(body)["total"] == oracle.response(part.items, body)[1]

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from api.engine.answers import Answer
 from api.engine.client import Engine
+from api.engine.responses import EngineResponse
 from api.errors import ApiError
 from api.search import groups
 from api.search.context import Index, SearchContext
@@ -34,12 +34,12 @@ every_sort = pytest.mark.parametrize("sort", [sort.name for sort in SORTS])
 
 def walked(searched: SearchedItems, body: dict[str, Any]) -> list[int]:
     """The ids of the cards of all pages."""
-    _, total = oracle.answer(searched.items, body)
+    _, total = oracle.response(searched.items, body)
     found: list[int] = []
     for page in range(1, total // body["limit"] + 2):
-        answer = searched.ask({**body, "page": page})
-        assert answer["total"] == total
-        found += [card["id"] for card in answer["gear"]]
+        response = searched.ask({**body, "page": page})
+        assert response["total"] == total
+        found += [card["id"] for card in response["gear"]]
     assert len(found) == len(set(found)) == total
     return found
 
@@ -51,7 +51,7 @@ def test_all_pages_give_each_name_once_in_the_order_of_the_sort(
 ) -> None:
     body = {"groupBy": "name", "sort": sort, "limit": 9, **more}
     ids = walked(searched_items, body)
-    expected, _ = oracle.answer(searched_items.items, {**body, "limit": 1000})
+    expected, _ = oracle.response(searched_items.items, {**body, "limit": 1000})
     assert ids == expected if expected is not None else len(ids) > 9
 
 
@@ -106,11 +106,11 @@ async def test_a_name_of_several_platforms_has_one_group(app: RunningApp, sort: 
     client = connect(app.settings)
     try:
         client.indices.delete_alias(index="*", name=f"{app.settings.index_prefix}-20")
-        (card,) = (answer := (await app.search({"groupBy": "name", "sort": sort})).json())["gear"]
+        (card,) = (response := (await app.search({"groupBy": "name", "sort": sort})).json())["gear"]
     finally:
         client.indices.put_alias(index=f"{app.settings.index_prefix}-20-old", name=f"{app.settings.index_prefix}-20")
         client.close()
-    assert (answer["total"], card["id"], card["price"]) == (1, 1, 2.0)
+    assert (response["total"], card["id"], card["price"]) == (1, 1, 2.0)
     assert card["offers"] == {"count": 4, "priceMin": 2.0, "priceMax": 3.0, "floatMin": None, "floatMax": None}
 
 
@@ -143,18 +143,18 @@ class SellingEngine(Engine):
 
     sales = 0
 
-    async def search_all(self, platforms: Any, bodies: Any, *parts: str) -> list[Answer]:
-        answers = await super().search_all(platforms, bodies, *parts)
+    async def search_all(self, platforms: Any, bodies: Any, *parts: str) -> list[EngineResponse]:
+        responses = await super().search_all(platforms, bodies, *parts)
         ordering = "offers" not in bodies[0].get("aggregations", {})
         if ordering and self.sales:
             self.sales -= 1
             client = connect(self._settings)
             try:
-                number = answers[0]["hits"]["hits"][0]["sort"][1]
+                number = responses[0]["hits"]["hits"][0]["sort"][1]
                 client.delete(index=self._settings.alias(platforms[0].id), id=str(number), params={"refresh": "true"})
             finally:
                 client.close()
-        return answers
+        return responses
 
 
 @pytest.mark.parametrize("sort", ["price_asc", "newest"])

@@ -53,9 +53,9 @@ async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 async def counted(app: RunningApp, name: str, **body: Any) -> list[tuple[str, int]]:
-    answer = await app.search({**body, "facets": [name], "sort": "newest"})
-    assert answer.status_code == 200, answer.text
-    return [(entry["value"], entry["count"]) for entry in answer.json()["facets"][name]]
+    response = await app.search({**body, "facets": [name], "sort": "newest"})
+    assert response.status_code == 200, response.text
+    return [(entry["value"], entry["count"]) for entry in response.json()["facets"][name]]
 
 
 async def test_of_very_many_values_500_are_listed_and_the_selected_with_their_exact_counts(app: RunningApp) -> None:

@@ -18,7 +18,7 @@ from tests.support.search.fixtures import SearchedItems
 @given(data=st.data())
 def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedItems, data: Any) -> None:
     body = data.draw(bodies(searched_items.known))
-    expected, total = oracle.answer(searched_items.items, body)
+    expected, total = oracle.response(searched_items.items, body)
     found = searched_items.ask(body)
     asked = {"facets": oracle.facets(searched_items.items, body)} if body.get("facets") else {}
     assert found == {"status": "success", "gear": found["gear"], "total": total} | asked
@@ -71,14 +71,14 @@ def test_the_count_of_a_bucket_is_the_total_of_the_search_within_it(searched_ite
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_finds_what_plain_reading_finds(text: str, searched_items: SearchedItems) -> None:
     body: dict[str, Any] = {"query": text, "sort": "price_asc", "limit": 100}
-    expected, total = oracle.answer(searched_items.items, body)
+    expected, total = oracle.response(searched_items.items, body)
     gear, found_total = searched_items.search(body)
     assert ([item["id"] for item in gear], found_total) == (expected, total)
 
 
 def test_pages_by_relevance_give_every_hit_once(searched_items: SearchedItems) -> None:
     body: dict[str, Any] = {"query": "asiimov", "limit": 7}
-    _, total = oracle.answer(searched_items.items, body)
+    _, total = oracle.response(searched_items.items, body)
     seen: list[int] = []
     for page in range(1, total // 7 + 2):
         gear, _ = searched_items.search({**body, "page": page})

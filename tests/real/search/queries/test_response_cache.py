@@ -62,9 +62,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 async def found(app: RunningApp, body: dict[str, Any]) -> dict[str, Any]:
-    answer = await app.search(body)
-    assert answer.status_code == 200, answer.text
-    whole: dict[str, Any] = answer.json()
+    response = await app.search(body)
+    assert response.status_code == 200, response.text
+    whole: dict[str, Any] = response.json()
     return whole
 
 
@@ -81,8 +81,8 @@ async def test_the_second_time_the_engine_is_only_asked_whether_anything_changed
 async def test_who_asks_at_the_same_time_shares_that_question(app: RunningApp, asked: list[str]) -> None:
     await found(app, BODIES[0])
     asked.clear()
-    answers = await asyncio.gather(*(found(app, BODIES[0]) for _ in range(50)))
-    assert all(one["total"] == len(ITEMS) for one in answers)
+    responses = await asyncio.gather(*(found(app, BODIES[0]) for _ in range(50)))
+    assert all(one["total"] == len(ITEMS) for one in responses)
     assert set(asked) == {"refresh"}
     assert len(asked) < 25
 
@@ -104,10 +104,10 @@ async def test_nothing_is_found_that_a_search_would_not_find(app: RunningApp, cl
             client.update(index=name, id=str(item), body={"doc": {"bound": bound}}, params={"refresh": "true"})
             offered ^= {item}
         for body in chance.choices(BODIES, k=4):
-            answer = await found(app, body)
-            assert answer["total"] == (len(offered) if "groupBy" not in body else bool(offered))
+            response = await found(app, body)
+            assert response["total"] == (len(offered) if "groupBy" not in body else bool(offered))
             if "groupBy" not in body:
-                assert {one["id"] for one in answer["gear"]} == offered
+                assert {one["id"] for one in response["gear"]} == offered
 
 
 async def test_a_cursor_is_a_view_of_its_own_each_time(app: RunningApp) -> None:

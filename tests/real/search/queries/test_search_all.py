@@ -7,14 +7,14 @@ from typing import Any
 import orjson
 import pytest
 
-from api.engine.answers import Answer
 from api.engine.client import Engine
+from api.engine.responses import EngineResponse
 from api.errors import ApiError
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import Platform
 from tests.support.api.catalogue import put_index, simple_item
-from tests.support.faults.answering_wire import answer, answering, http
+from tests.support.faults.answering_wire import answering, http, response
 from tests.support.indices import drop_indices
 
 LOADED, ALSO_LOADED, NEVER_LOADED = (
@@ -43,15 +43,15 @@ async def engine(opensearch_url: str) -> AsyncIterator[Engine]:
         drop_indices(opensearch_url, settings.index_prefix)
 
 
-def totals(answers: list[Answer]) -> list[int]:
-    return [one["hits"]["total"]["value"] for one in answers]
+def totals(responses: list[EngineResponse]) -> list[int]:
+    return [one["hits"]["total"]["value"] for one in responses]
 
 
 async def test_each_body_has_its_own_answer_in_the_order_asked(engine: Engine) -> None:
-    answers = await engine.search_all([LOADED], [EVERYTHING, SECOND, NUMBER_OF_PRICED])
-    assert totals(answers) == [3, 1, 3]
-    assert [orjson.loads(hit["item"])["id"] for hit in answers[1]["hits"]["hits"]] == [2]
-    assert answers[2]["aggregations"] == {"priced": {"value": 3}}
+    responses = await engine.search_all([LOADED], [EVERYTHING, SECOND, NUMBER_OF_PRICED])
+    assert totals(responses) == [3, 1, 3]
+    assert [orjson.loads(hit["item"])["id"] for hit in responses[1]["hits"]["hits"]] == [2]
+    assert responses[2]["aggregations"] == {"priced": {"value": 3}}
 
 
 async def test_one_body_is_answered_as_a_single_search_is(engine: Engine) -> None:
@@ -117,15 +117,15 @@ WHOLE: dict[str, Any] = {
 }
 REJECTED = {"error": {"type": "rejected_execution_exception", "reason": "the queue is full"}, "status": 429}
 BROKEN: dict[str, bytes] = {
-    "one is rejected": answer(200, {"responses": [WHOLE, REJECTED]}),
-    "the first is rejected": answer(200, {"responses": [REJECTED, WHOLE]}),
-    "one failed on some shards": answer(200, {"responses": [WHOLE, {**WHOLE, "_shards": {"total": 2, "failed": 1}}]}),
-    "one is out of time": answer(200, {"responses": [WHOLE, {**WHOLE, "timed_out": True}]}),
-    "one has asked no shard": answer(200, {"responses": [WHOLE, {**WHOLE, "_shards": {"total": 0, "failed": 0}}]}),
-    "one is empty": answer(200, {"responses": [WHOLE, {}]}),
-    "one is missing": answer(200, {"responses": [WHOLE]}),
-    "all are missing": answer(200, {}),
-    "unavailable": answer(503, {"error": {"type": "cluster_block_exception"}, "status": 503}),
+    "one is rejected": response(200, {"responses": [WHOLE, REJECTED]}),
+    "the first is rejected": response(200, {"responses": [REJECTED, WHOLE]}),
+    "one failed on some shards": response(200, {"responses": [WHOLE, {**WHOLE, "_shards": {"total": 2, "failed": 1}}]}),
+    "one is out of time": response(200, {"responses": [WHOLE, {**WHOLE, "timed_out": True}]}),
+    "one has asked no shard": response(200, {"responses": [WHOLE, {**WHOLE, "_shards": {"total": 0, "failed": 0}}]}),
+    "one is empty": response(200, {"responses": [WHOLE, {}]}),
+    "one is missing": response(200, {"responses": [WHOLE]}),
+    "all are missing": response(200, {}),
+    "unavailable": response(503, {"error": {"type": "cluster_block_exception"}, "status": 503}),
     "half of the JSON": http(200, b'{"responses": [{'),
 }
 
@@ -141,7 +141,7 @@ async def test_an_answer_with_a_part_that_is_less_than_whole_is_a_503(name: str)
 
 
 async def test_answers_that_are_whole_are_passed_on() -> None:
-    async with answering(answer(200, {"responses": [WHOLE, WHOLE]})) as url:
+    async with answering(response(200, {"responses": [WHOLE, WHOLE]})) as url:
         engine = Engine(SearchSettings(opensearch_url=url), timeout=30)
         try:
             assert await engine.search_all([LOADED], [EVERYTHING, SECOND]) == [WHOLE, WHOLE]

@@ -36,8 +36,8 @@ async def test_a_search_visits_few_modules_and_rarely_comes_back(app: RunningApp
     await app.search({**body, "limit": 1})  # makes what is made once
     visits = Visits()
     with visits.recorded():
-        answer = await app.search(body)
-    assert answer.json()["gear"], answer.text
+        response = await app.search(body)
+    assert response.json()["gear"], response.text
     stays = visits.modules()
     assert {"routes.py", "service.py", "query/request.py"} <= set(stays), stays
     assert len(set(stays)) <= MAX_MODULES, stays

@@ -34,8 +34,8 @@ def client(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Any
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text[:12])
 def test_a_search_for_it_finds_nothing_and_is_no_error(client: httpx.Client, text: str) -> None:
-    answer = client.post("/v1/gear/search", json={"query": text, "explain": True})
-    assert (answer.status_code, answer.json()["total"]) == (200, 0), answer.text
+    response = client.post("/v1/gear/search", json={"query": text, "explain": True})
+    assert (response.status_code, response.json()["total"]) == (200, 0), response.text
 
 
 @pytest.mark.parametrize("amount", ["100,000,000,000,000,000", "100,000,000,000,000,000,000,000"])
@@ -45,10 +45,10 @@ def test_an_amount_beyond_every_price_is_one(
     client: httpx.Client, amount: str, bound: str, end: str, total: int, words: str
 ) -> None:
     text = f"{words}{bound} {amount}"
-    answer = client.post("/v1/gear/search", json={"query": text, "explain": True})
-    assert answer.status_code == 200, answer.text
-    assert answer.json()["total"] == total
-    assert answer.json()["interpretation"]["filters"] == {"price": {end: float(amount.replace(",", ""))}}
+    response = client.post("/v1/gear/search", json={"query": text, "explain": True})
+    assert response.status_code == 200, response.text
+    assert response.json()["total"] == total
+    assert response.json()["interpretation"]["filters"] == {"price": {end: float(amount.replace(",", ""))}}
     assert client.post("/v1/gear/search", json={"query": text}).json()["total"] == total
     assert client.post("/v1/gear/search", json={"query": text, "sort": "price_desc"}).json()["total"] == total
     assert client.get("/v1/gear/suggest", params={"q": text}).status_code == 200
@@ -56,5 +56,5 @@ def test_an_amount_beyond_every_price_is_one(
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text[:12])
 def test_it_suggests_nothing_and_is_no_error(client: httpx.Client, text: str) -> None:
-    answer = client.get("/v1/gear/suggest", params={"q": text[:100]})
-    assert (answer.status_code, answer.json()["suggestions"]) == (200, []), answer.text
+    response = client.get("/v1/gear/suggest", params={"q": text[:100]})
+    assert (response.status_code, response.json()["suggestions"]) == (200, []), response.text

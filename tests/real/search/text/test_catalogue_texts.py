@@ -67,9 +67,9 @@ def client(
 
 def found(client: httpx.Client, text: str, limit: int = 100) -> tuple[list[Item], int]:
     """The first hits and the total."""
-    answer = client.post("/v1/gear/search", json={"query": text, "limit": limit})
-    assert answer.status_code == 200, answer.text
-    told = answer.json()
+    response = client.post("/v1/gear/search", json={"query": text, "limit": limit})
+    assert response.status_code == 200, response.text
+    told = response.json()
     return told["gear"], told["total"]
 
 
@@ -101,10 +101,10 @@ def test_a_text_finds_what_a_buyer_means(client: httpx.Client, case: dict[str, A
 @pytest.mark.parametrize(("text", "reading", "names"), OF_THE_PAGE)
 def test_the_examples_of_the_page_are_read_so(client: httpx.Client, text: str, reading: str, names: list[str]) -> None:
     assert f"`{text}`" in PAGE
-    answer = client.post("/v1/gear/search", json={"query": text, "limit": 100, "explain": True}).json()
-    assert answer["interpretation"]["reading"] == reading
-    assert answer["gear"]
-    assert [item["name"] for item in answer["gear"] if not any(name in item["name"] for name in names)] == []
+    response = client.post("/v1/gear/search", json={"query": text, "limit": 100, "explain": True}).json()
+    assert response["interpretation"]["reading"] == reading
+    assert response["gear"]
+    assert [item["name"] for item in response["gear"] if not any(name in item["name"] for name in names)] == []
 
 
 def test_the_page_names_what_is_suggested(client: httpx.Client) -> None:
@@ -131,9 +131,9 @@ def test_every_name_finds_itself_first_however_it_is_typed(client: httpx.Client,
 
 
 def test_a_price_sort_of_an_exact_word_has_no_similar_words(client: httpx.Client) -> None:
-    answer = client.post("/v1/gear/search", json={"query": "fade", "sort": "price_asc", "limit": 100}).json()
-    assert len(answer["gear"]) == 100
-    assert all("fade" in item["name"].lower() for item in answer["gear"])
+    response = client.post("/v1/gear/search", json={"query": "fade", "sort": "price_asc", "limit": 100}).json()
+    assert len(response["gear"]) == 100
+    assert all("fade" in item["name"].lower() for item in response["gear"])
 
 
 @pytest.fixture(scope="module", params=SETS)

@@ -43,7 +43,7 @@ def test_every_letter_folds_as_in_the_engine(probe: tuple[OpenSearch, str]) -> N
     differ = []
     for start in range(0, len(found), TEXTS_AT_ONCE):
         texts = [f"a{letter}b" for letter in found[start : start + TEXTS_AT_ONCE]]
-        answer = client.indices.analyze(index=index, body={"normalizer": "folded", "text": texts})
-        tokens = [token["token"] for token in answer["tokens"]]
+        response = client.indices.analyze(index=index, body={"normalizer": "folded", "text": texts})
+        tokens = [token["token"] for token in response["tokens"]]
         differ += [(text, token) for text, token in zip(texts, tokens, strict=True) if fold(text) != token]
     assert not differ

@@ -14,9 +14,9 @@ LINE, LONGER = '"Butterfly Knife" = ["butterfly", ', '"Butterfly Knife" = ["flut
 
 
 async def total(app: RunningApp, query: str) -> int:
-    answer = await app.search({"query": query})
-    assert answer.status_code == 200, answer.text
-    found: int = answer.json()["total"]
+    response = await app.search({"query": query})
+    assert response.status_code == 200, response.text
+    found: int = response.json()["total"]
     return found
 
 

@@ -64,10 +64,10 @@ async def test_a_pin_breaks_no_filter_no_amount_and_no_exclusion(shop: Shop) -> 
 async def test_pages_facets_and_totals_count_pinned_items(shop: Shop) -> None:
     await add(shop, pin={"texts": ["awp"], "names": [REDLINE]})
     await shop.until("awp", 4)
-    answer = (await shop.app.search({"query": "awp", "limit": 1, "page": 2, "facets": ["weapon"]})).json()
-    assert answer["total"] == 4
-    assert answer["facets"]["weapon"] == [{"value": "AWP", "count": 3}, {"value": "AK-47", "count": 1}]
-    assert answer["gear"][0]["name"] != REDLINE
+    response = (await shop.app.search({"query": "awp", "limit": 1, "page": 2, "facets": ["weapon"]})).json()
+    assert response["total"] == 4
+    assert response["facets"]["weapon"] == [{"value": "AWP", "count": 3}, {"value": "AK-47", "count": 1}]
+    assert response["gear"][0]["name"] != REDLINE
     cursor, names = "*", []
     while cursor:
         page = (await shop.app.search({"query": "awp", "limit": 3, "cursor": cursor})).json()
@@ -79,8 +79,8 @@ async def test_pages_facets_and_totals_count_pinned_items(shop: Shop) -> None:
 async def test_interpretation_and_explain_tell_of_a_pin(shop: Shop) -> None:
     await shop.command("pin", REDLINE, "--text", "awp")
     await shop.until("awp", 4)
-    answer = (await shop.app.search({"query": "awp", "explain": True})).json()
-    assert answer["interpretation"]["pinned"] == [REDLINE]
+    response = (await shop.app.search({"query": "awp", "explain": True})).json()
+    assert response["interpretation"]["pinned"] == [REDLINE]
     assert "pinned" not in (await shop.app.search({"query": "ak", "explain": True})).json()["interpretation"]
     explained = await shop.explained(4, "awp")
     assert (explained["answered"], explained["rank"]) == (True, 1)

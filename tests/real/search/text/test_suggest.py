@@ -70,9 +70,9 @@ def client(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 def asked(client: httpx.Client, **params: Any) -> Any:
-    answer = client.get("/v1/gear/suggest", params=params)
-    assert answer.status_code == 200, answer.text
-    return suggested(answer.json())
+    response = client.get("/v1/gear/suggest", params=params)
+    assert response.status_code == 200, response.text
+    return suggested(response.json())
 
 
 @pytest.mark.parametrize("text", _TEXTS)
@@ -126,8 +126,8 @@ async def test_what_is_sold_counts_no_more(opensearch_url: str, index_prefix: st
     async with running(made) as app:
 
         async def counts(text: str, limit: int = 8) -> dict[str, int]:
-            answer = await app.client.get("/v1/gear/suggest", params={"q": text, "limit": limit})
-            return {text: count for text, _, count in suggested(answer.json())}
+            response = await app.client.get("/v1/gear/suggest", params={"q": text, "limit": limit})
+            return {text: count for text, _, count in suggested(response.json())}
 
         assert await counts("a") == {"AK-47 | Redline (Field-Tested)": 2, "AWP | Fade": 1}
         assert await counts("a", limit=1) == {"AK-47 | Redline (Field-Tested)": 2}
@@ -175,5 +175,5 @@ async def test_counts_are_exact_on_several_shards(
 ) -> None:
     items, client = split
     for limit in (1, 3, 20):
-        answer = await client.get("/v1/gear/suggest", params={"q": "rif", "limit": limit})
-        assert suggested(answer.json()) == expected(items, "rif", limit)
+        response = await client.get("/v1/gear/suggest", params={"q": "rif", "limit": limit})
+        assert suggested(response.json()) == expected(items, "rif", limit)

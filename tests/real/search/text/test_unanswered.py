@@ -44,9 +44,9 @@ async def app(opensearch_url: str, tmp_path: Path) -> AsyncIterator[RunningApp]:
 
 async def search(app: RunningApp, query: str, **more: Any) -> int:
     """Searches; returns the total."""
-    answer = await app.search({"query": query, **more})
-    assert answer.status_code == 200, answer.text
-    return int(answer.json()["total"])
+    response = await app.search({"query": query, **more})
+    assert response.status_code == 200, response.text
+    return int(response.json()["total"])
 
 
 async def counted(app: RunningApp) -> dict[str, tuple[str, int]]:
@@ -108,8 +108,8 @@ async def test_what_may_name_a_person_is_not_stored(app: RunningApp, query: str,
 async def test_what_a_token_may_not_see_is_no_missing_word(app: RunningApp) -> None:
     token = await new_token(app.settings.database_url, "search", filters='{"weapon": ["AK-47"]}')
     headers = {"Authorization": f"Bearer {token}"}
-    answer = await app.client.post("/v1/gear/search", json={"query": "asiimov"}, headers=headers)
-    assert answer.json()["total"] == 0
+    response = await app.client.post("/v1/gear/search", json={"query": "asiimov"}, headers=headers)
+    assert response.json()["total"] == 0
     assert await counted(app) == {}
 
 

@@ -67,9 +67,9 @@ async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
 
 async def search_explained(app: RunningApp, query: str, **more: Any) -> dict[str, Any]:
     """The answer to a text, with its explanation."""
-    answer = await app.search({"query": query, "explain": True, "sort": "float_asc", **more})
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
+    response = await app.search({"query": query, "explain": True, "sort": "float_asc", **more})
+    assert response.status_code == 200, response.text
+    found: dict[str, Any] = response.json()
     return found
 
 

@@ -66,7 +66,7 @@ async def test_a_rival_waits_for_the_one_that_has_the_key(
             taken.set()
             await go_on.wait()
             order = await orders.place(connection, new, NOW)
-            await idempotency.save(connection, token.token.id, "k", order.id, "answer")
+            await idempotency.save(connection, token.token.id, "k", order.id, "response")
             if outcome == "fails":
                 raise ZeroDivisionError
 
@@ -119,8 +119,8 @@ async def test_a_refusal_ends_the_calls_that_began_before_it_and_no_others(
     async with store.transaction() as connection:
         assert await idempotency.claim(connection, owner, "k", "digest", seen.refusals, NOW) is None
         order = await orders.place(connection, new_order(5), NOW)
-        await idempotency.save(connection, owner, "k", order.id, "answer")
-    kept = StoredResponse(order_id=order.id, body_digest="digest", response="answer")
+        await idempotency.save(connection, owner, "k", order.id, "response")
+    kept = StoredResponse(order_id=order.id, body_digest="digest", response="response")
     async with store.transaction() as connection:
         assert await idempotency.refuse(connection, owner, "k", NOW) == kept  # what came through stays
     assert await claims(NO_REFUSALS) == kept

@@ -45,8 +45,8 @@ async def one_in_each_state(store: Store, new_order: NewOrders) -> dict[str, Ord
             new = NewOrder(**{**asdict(new_order(item)), "body_digest": "digest"})
             await idempotency.claim(connection, new.token_id, state, "digest", NO_REFUSALS, NOW)
             order = await orders.place(connection, new, NOW)
-            answer = json.dumps({"status": "success", "order": {"id": order.id, **personal_of(new)}})
-            await idempotency.save(connection, new.token_id, state, order.id, answer)
+            response = json.dumps({"status": "success", "order": {"id": order.id, **personal_of(new)}})
+            await idempotency.save(connection, new.token_id, state, order.id, response)
             before = ["delivered", "created", "processing"]
             moved = None if state == "created" else await orders.move(connection, order.id, before, state, "why", NOW)
             found[state] = moved or order
@@ -104,8 +104,8 @@ async def test_the_response_of_several_orders_loses_them_too(store: Store, new_o
         await idempotency.claim(connection, news[0].token_id, "key", "digest", NO_REFUSALS, NOW)
         placed = [await orders.place(connection, new, NOW) for new in news]
         listed = [{"id": order.id, **personal_of(new)} for order, new in zip(placed, news, strict=True)]
-        answer = json.dumps({"status": "success", "orders": listed})
-        await idempotency.save(connection, news[0].token_id, "key", placed[0].id, answer)
+        response = json.dumps({"status": "success", "orders": listed})
+        await idempotency.save(connection, news[0].token_id, "key", placed[0].id, response)
         for order in placed:
             await orders.move(connection, order.id, ["created"], "failed", None, NOW)
         assert await privacy.erase_older(connection, LATER, 100) == 2

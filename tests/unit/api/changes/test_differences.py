@@ -4,8 +4,8 @@ import asyncio
 from contextlib import aclosing
 
 from api.changes.differences import Snapshot, diff_indices
-from api.engine.answers import Json
 from api.engine.feed import FeedEngine, Hit
+from api.engine.responses import Json
 from api.settings import Settings
 
 

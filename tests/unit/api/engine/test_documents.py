@@ -5,25 +5,25 @@ from typing import Any
 
 import pytest
 
-from api.engine.answers import BadAnswerError
 from api.engine.documents import read_listings, read_products
 from api.engine.errors import NotLoadedError
+from api.engine.responses import BadResponseError
 
 THERE = b'{"_index": "gear-730-x", "_id": "1", "found": true, "_source": %b}'
 MISSING = b'{"_index": "gear-730-x", "_id": "2", "found": false}'
 FAILED = b'{"_index": "gear-730", "_id": "3", "error": {"type": "%b", "reason": "x"}}'
 
 
-def answer(*documents: bytes) -> bytes:
+def response(*documents: bytes) -> bytes:
     return b'{"docs": [%b]}' % b",".join(documents)
 
 
 def test_each_document_is_there_or_missing() -> None:
     listing = b'{"id": 1, "product": "a", "price": 210, "bound": true, "digest": {"a": 1}, "seed": 661}'
-    first, second = read_listings(answer(THERE % listing, MISSING), 2)
+    first, second = read_listings(response(THERE % listing, MISSING), 2)
     assert (first.id, first.exists, second.id, second.exists) == ("1", True, "2", False)
     assert (first.source.price, first.source.bound, first.source.digest) == (210, True, {"a": 1})
-    (product,) = read_products(answer(THERE % b'{"name": "x"}'), 1)
+    (product,) = read_products(response(THERE % b'{"name": "x"}'), 1)
     assert product.source == {"name": "x"}
 
 
@@ -31,13 +31,13 @@ def test_each_document_is_there_or_missing() -> None:
 @pytest.mark.parametrize(
     ("content", "error"),
     [
-        (answer(FAILED % b"index_not_found_exception"), NotLoadedError),
-        (answer(FAILED % b"no_shard_available_action_exception"), BadAnswerError),
-        (answer(), BadAnswerError),
-        (answer(MISSING, MISSING), BadAnswerError),
-        (b"<html>", BadAnswerError),
-        (b"{}", BadAnswerError),
-        (answer(THERE % b"null"), BadAnswerError),
+        (response(FAILED % b"index_not_found_exception"), NotLoadedError),
+        (response(FAILED % b"no_shard_available_action_exception"), BadResponseError),
+        (response(), BadResponseError),
+        (response(MISSING, MISSING), BadResponseError),
+        (b"<html>", BadResponseError),
+        (b"{}", BadResponseError),
+        (response(THERE % b"null"), BadResponseError),
     ],
 )
 def test_what_is_not_read_is_an_error(

@@ -5,10 +5,10 @@ from typing import Any
 import orjson
 import pytest
 
-from api.engine.answers import BadAnswerError, Hit
 from api.engine.documents import ProductDocument, read_products
 from api.engine.errors import NotLoadedError
 from api.engine.items import MAX_KEYS, ItemAssembler
+from api.engine.responses import BadResponseError, Hit
 from api.errors import ApiError
 from mappings.items.listing import Attached, Listing
 
@@ -23,8 +23,8 @@ class Products:
     async def get(self, targets: list[dict[str, str]]) -> list[ProductDocument]:
         """The documents of a multi-get."""
         self.requests.append([target["_id"] for target in targets])
-        answer = orjson.dumps({"docs": [self._document(target) for target in targets]})
-        return read_products(answer, len(targets))
+        response = orjson.dumps({"docs": [self._document(target) for target in targets]})
+        return read_products(response, len(targets))
 
     def _document(self, target: dict[str, str]) -> dict[str, Any]:
         key = target["_id"]
@@ -65,7 +65,7 @@ async def test_more_shared_documents_than_are_cached_are_all_there() -> None:
         (Listing(1, "a"), {"found": False}, ApiError),
         (Listing(1, ""), {}, ApiError),
         (Listing(1, "a"), {"error": {"type": "index_not_found_exception"}}, NotLoadedError),
-        (Listing(1, "a"), {"error": {"type": "shard_not_available"}}, BadAnswerError),
+        (Listing(1, "a"), {"error": {"type": "shard_not_available"}}, BadResponseError),
         (Listing(1, "b", attached=[Attached("a")]), {"found": False}, ApiError),
         (Listing(1, "a"), {"_source": {"platform": 730, "stickers": "Crown"}}, ApiError),
         (Listing(1, "a"), {"_source": {"part": "a description"}}, ApiError),

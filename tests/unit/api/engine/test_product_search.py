@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from api.engine.answers import Answer, Hit, Json
 from api.engine.product_lookups import Fields, Lookup, Lookups
 from api.engine.product_search import REVISION_REQUEST, ProductSearch
+from api.engine.responses import EngineResponse, Hit, Json
 from mappings.definition import read_definition
 
 FIELDS = Fields.of(read_definition())
@@ -22,7 +22,7 @@ class Engine:
         self.is_between = False
         self.another = self.nothing
 
-    async def ask(self, _: Sequence[str], bodies: Sequence[Json]) -> list[Answer]:
+    async def ask(self, _: Sequence[str], bodies: Sequence[Json]) -> list[EngineResponse]:
         hits: list[Hit] = [{"_index": INDEX, "sort": [key]} for key in self.keys]
         if self.is_between:
             self.keys, self.number, self.is_between = ["a", "b"], 2, False

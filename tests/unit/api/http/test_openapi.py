@@ -44,12 +44,12 @@ def test_a_file_of_examples_has_operations_of_its_tag(file: Traversable) -> None
 
 
 def test_what_is_null_is_shown() -> None:
-    answer = OPERATIONS["getOrder"]["responses"]["200"]["content"]["application/json"]["example"]
-    assert answer["order"]["history"][0]["reason"] is None
+    response = OPERATIONS["getOrder"]["responses"]["200"]["content"]["application/json"]["example"]
+    assert response["order"]["history"][0]["reason"] is None
 
 
 def test_times_of_answers_are_as_the_service_writes_them() -> None:
-    answers = [each.get("answer", each.get("answers")) for each in read_examples().values()]
-    times = re.findall(r'"(\d{4}-\d\d-\d\dT[^"]*)"', orjson.dumps(answers).decode())
+    responses = [each.get("response", each.get("responses")) for each in read_examples().values()]
+    times = re.findall(r'"(\d{4}-\d\d-\d\dT[^"]*)"', orjson.dumps(responses).decode())
     assert len(times) > 20
     assert [rfc3339(datetime.fromisoformat(time)) for time in times] == times

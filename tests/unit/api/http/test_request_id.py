@@ -48,12 +48,12 @@ async def run(app: RequestIdMiddleware, scope: Scope) -> list[Message]:
 
 
 async def test_every_answer_has_its_id_once_and_a_log_line_without_the_path() -> None:
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+    async def response(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 204, "headers": [(b"x-request-id", b"other")]})
         await send({"type": "http.response.body", "body": b""})
 
     with capture_logs() as lines:
-        sent = await run(RequestIdMiddleware(answer, uncounted), scope_with("mine"))
+        sent = await run(RequestIdMiddleware(response, uncounted), scope_with("mine"))
     assert sent[0]["headers"] == [
         (b"x-request-id", b"mine"),
         (b"x-content-type-options", b"nosniff"),

@@ -10,8 +10,8 @@ from importlib.resources import files
 import pytest
 
 from api.orders import page
-from api.orders.answers import history_entries, order_entry
 from api.orders.index_sync import MAX_RETRY_SECONDS, retry_seconds
+from api.orders.responses import history_entries, order_entry
 from mappings.timestamps import rfc3339
 from store.records import OrderEvent
 from store.states import STATES, State

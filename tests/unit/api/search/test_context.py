@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.engine.answers import Answer, Hit
+from api.engine.responses import EngineResponse, Hit
 from api.errors import ApiError
 from api.http.json_body import parse
 from api.search.context import PointInTime, SearchContext, forced_clauses, page_of, search_context
@@ -75,10 +75,10 @@ async def test_an_index_is_searched_and_from_a_position_on_a_point_in_time() -> 
     assert (found.total, found.hits, found.size) == (2, [HIT], 1)
     assert replace(found, hits=[], groups=3).size == 3, "groups have no hits"
     frozen = context.at(PointInTime(engine, "pit", False, 1.5, ()), Position(20, 35)).parsed_as(context.query.parsed)
-    answers = await frozen.source.search_all([{}, {"size": 1}])
-    assert [answer["hits"]["total"]["value"] for answer in answers] == [1, 2]
-    assert page_of(frozen.query, answers).total == 35, "a cursor knows it from its first page on"
-    many: list[Answer] = [{"hits": {"hits": [HIT] * 21}}]
+    responses = await frozen.source.search_all([{}, {"size": 1}])
+    assert [response["hits"]["total"]["value"] for response in responses] == [1, 2]
+    assert page_of(frozen.query, responses).total == 35, "a cursor knows it from its first page on"
+    many: list[EngineResponse] = [{"hits": {"hits": [HIT] * 21}}]
     assert (len(page_of(frozen.query, many).hits), page_of(frozen.query, many).has_next) == (20, True)
     pit = {"pit": {"id": "pit", "keep_alive": "1500ms"}}
     assert engine.round_trips == [[{"query": {}, "size": 1}], [pit], [{"size": 1, **pit}]]

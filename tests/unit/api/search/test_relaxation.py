@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.engine.answers import Answer
+from api.engine.responses import EngineResponse
 from api.search.context import Index, SearchContext
 from api.search.parsing.interpretation import interpretation
 from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
@@ -179,10 +179,10 @@ def searched(text: str, *matching: str) -> tuple[SearchContext, ScriptedEngine]:
     """A search on an engine in which these words of a query match something."""
     body = SearchBody(query=text)
 
-    def answer(request: Any) -> Answer:
+    def response(request: Any) -> EngineResponse:
         return {"hits": {"total": {"value": int(any(word in str(request["query"]) for word in matching))}}}
 
-    engine = ScriptedEngine(answer)
+    engine = ScriptedEngine(response)
     return SearchContext(Index(engine, (CS2,)), SearchQuery(body, parse_query(text, [CS2]))), engine
 
 
@@ -199,12 +199,12 @@ async def test_typos_are_corrected_after_everything_else() -> None:
 
 
 async def test_what_nothing_has_is_left_out_at_last() -> None:
-    def answer(request: Any) -> Answer:
+    def response(request: Any) -> EngineResponse:
         demanded = {name: parts for name, parts in request["query"]["bool"].items() if name != "should"}
         return {"hits": {"total": {"value": int("'qqqqq" not in str(demanded))}}}
 
     context, _ = searched("ak redline qqqqq")
-    engine = ScriptedEngine(answer)
+    engine = ScriptedEngine(response)
     relaxed = await relax(SearchContext(Index(engine, (CS2,)), context.query))
     assert relaxed.query.parsed.relaxation == Relaxation.PARTIAL
     assert relaxed.query.parsed.parses[0].ignored == ("qqqqq",)
@@ -214,12 +214,12 @@ async def test_what_nothing_has_is_left_out_at_last() -> None:
 async def test_what_is_no_trade_post_is_read_as_the_text_that_it_is() -> None:
     """`есть … на …` offers one thing for another, but not here: what is behind it names nothing."""
 
-    def answer(request: Any) -> Answer:
+    def response(request: Any) -> EngineResponse:
         demanded = {name: parts for name, parts in request["query"]["bool"].items() if name != "should"}
         return {"hits": {"total": {"value": int("emperor" in str(demanded) and "какую" not in str(demanded))}}}
 
     context, _ = searched("есть м4а4 император, на какую хватит")
-    engine = ScriptedEngine(answer)
+    engine = ScriptedEngine(response)
     relaxed = await relax(SearchContext(Index(engine, (CS2,)), context.query))
     assert relaxed is not context
     assert relaxed.query.parsed.parses[0].terms[0].typed == "м4а4"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 
-from api.orders.answers import order_entries
+from api.orders.responses import order_entries
 from api.webhooks.payload import message_id, message_of
 from mappings.platforms import read_platforms
 from store.records import Order, SearchMatches

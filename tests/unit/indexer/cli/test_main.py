@@ -68,9 +68,9 @@ def test_an_engine_that_is_away_is_reported_in_one_sentence_by_every_command(
     result = CliRunner().invoke(main, [*arguments, "--json"])
     assert result.exit_code == 1
     assert result.stderr == f"Error: {_away(nowhere)}\n"
-    answer = orjson.loads(result.stdout)
-    assert answer["error"] == _away(nowhere)
-    assert answer.get("swapped", False) is False
+    response = orjson.loads(result.stdout)
+    assert response["error"] == _away(nowhere)
+    assert response.get("swapped", False) is False
 
 
 def test_the_doctor_tells_an_engine_that_is_away_in_the_same_sentence(nowhere: str) -> None:

@@ -95,8 +95,10 @@ def test_what_the_fast_decoder_takes_is_valid_and_read_alike(text: bytes) -> Non
         return
     other = loaded(text)
     assert other is not None
-    assert orjson.loads(item.answer) == other.model_dump(by_alias=True, exclude={"listed_at", "changed_at"})
-    assert list(orjson.loads(item.answer)) == list(other.model_dump(by_alias=True, exclude={"listed_at", "changed_at"}))
+    assert orjson.loads(item.response) == other.model_dump(by_alias=True, exclude={"listed_at", "changed_at"})
+    assert list(orjson.loads(item.response)) == list(
+        other.model_dump(by_alias=True, exclude={"listed_at", "changed_at"})
+    )
     assert (item.listed_at, item.changed_at) == (other.listed_at, other.changed_at)
 
 
@@ -148,8 +150,8 @@ def test_every_usual_item_is_taken_by_the_fast_decoder(absent: str | None) -> No
 
 def test_both_know_the_same_keys_in_the_same_order() -> None:
     shown = LoadedItem.model_validate(FULL).model_dump(by_alias=True, exclude={"listed_at", "changed_at"})
-    assert orjson.loads(fast_decoded(orjson.dumps(FULL)).answer) == shown
-    assert fast_decoded(orjson.dumps(FULL)).answer == orjson.dumps(shown)
+    assert orjson.loads(fast_decoded(orjson.dumps(FULL)).response) == shown
+    assert fast_decoded(orjson.dumps(FULL)).response == orjson.dumps(shown)
 
 
 def test_what_a_reader_gives_is_json_values_or_its_own_refusal() -> None:

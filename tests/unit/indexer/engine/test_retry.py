@@ -25,13 +25,13 @@ DISK_FULL = TransportError(
 
 
 def test_a_call_is_made_again_until_it_succeeds() -> None:
-    answers: list[Exception | str] = [BUSY, GONE, "done"]
+    responses: list[Exception | str] = [BUSY, GONE, "done"]
 
     def action() -> str:
-        answer = answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        response = responses.pop(0)
+        if isinstance(response, Exception):
+            raise response
+        return response
 
     assert RetryPolicy(30).call(action) == "done"
 

@@ -11,8 +11,8 @@ from mappings.definition import read_definition
 from tests.support.indexer.wire import CUT, Fault, Wire
 
 INDEX = "gear-730-20200101000000000-00000000"
-INDICES = Fault("answer", 200, orjson.dumps({INDEX: {"aliases": {}, "settings": {}, "mappings": {}}}))
-FORBIDDEN = Fault("answer", 403, b'{"error": {"type": "security_exception", "reason": "no"}}')
+INDICES = Fault("response", 200, orjson.dumps({INDEX: {"aliases": {}, "settings": {}, "mappings": {}}}))
+FORBIDDEN = Fault("response", 403, b'{"error": {"type": "security_exception", "reason": "no"}}')
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ FORBIDDEN = Fault("answer", 403, b'{"error": {"type": "security_exception", "rea
         (INDICES, FORBIDDEN, INDICES, AuthorizationException),
         (INDICES, CUT, CUT, SwapUnknownError),
         (INDICES, CUT, FORBIDDEN, SwapUnknownError),
-        (INDICES, Fault("answer", 200, b"{}"), CUT, SwapUnknownError),
+        (INDICES, Fault("response", 200, b"{}"), CUT, SwapUnknownError),
     ],
     ids=["never sent", "refused", "lost, then away", "lost, then refused", "made, then away"],
 )

@@ -57,6 +57,6 @@ def test_prices_that_cannot_be_read_for_a_moment_are_compared_all_the_same(scrip
     error = {"type": "no_shard_available_action_exception", "reason": "none"}
     unread: list[dict[str, Any]] = [{"_id": str(number), "error": error} for number in range(20)]
     read = [{"_id": str(number), "found": True, "_source": {"price": 1}} for number in range(20)]
-    answers = iter([[*read[:5], *unread[5:]], read])
-    wire.rule = lambda method, path, body: Fault("answer", 200, orjson.dumps({"docs": next(answers)}))
+    responses = iter([[*read[:5], *unread[5:]], read])
+    wire.rule = lambda method, path, body: Fault("response", 200, orjson.dumps({"docs": next(responses)}))
     assert compare_prices(client, "listings", dict.fromkeys(range(20), 100), RetryPolicy(30)) == PriceChanges(20, 20)

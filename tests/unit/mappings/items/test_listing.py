@@ -28,7 +28,7 @@ def stored(item: dict[str, Any], platform: Platform) -> tuple[Listing, dict[str,
     document = index_document(checked, platform)
     listing = msgspec.json.decode(b"".join(encode_document(document, 1).pieces), type=Listing)
     documents = [product_of(document), *document["shared"]]
-    return listing, {each.key: display_json(orjson.loads(each.content)) for each in documents}, checked.answer
+    return listing, {each.key: display_json(orjson.loads(each.content)) for each in documents}, checked.response
 
 
 @given(ITEMS, st.sampled_from([CS2, YEN]))

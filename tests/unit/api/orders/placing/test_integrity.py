@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.engine.answers import StoredItem
 from api.engine.documents import StoredListing
+from api.engine.responses import StoredItem
 from api.orders.placing.integrity import integrity_problem, is_too_old
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.digest import encode_document

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from api.engine.answers import Answer
 from api.engine.clauses import any_of
+from api.engine.responses import EngineResponse
 from api.http.json_body import parse
 from api.search.context import Index
 from api.search.facets.facets import (
@@ -116,7 +116,7 @@ def edges_of(row: Filter, minor_digits: int) -> Sequence[float]:
     return price_edges(minor_digits) if row is PRICE else FLOAT_EDGES
 
 
-def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> Answer:
+def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> EngineResponse:
     """What the engine answers to the aggregations for these values."""
     places = Counter(bucket_of(value, edges_of(row, minor_digits)) for value in held)
     ends = {bucket_of(value, edges_of(row, minor_digits)) for value in (min(held), max(held))} if held else ()
@@ -128,9 +128,9 @@ def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> Answer:
 
 
 def histogram_of(row: Filter, minor_digits: int, held: list[float]) -> Any:
-    answer = engine_counts(row, minor_digits, held)
-    places = counts_by_place(row, answer)
-    return histogram(row, minor_digits, places, extremes_of(row, [answer], places) if places else None)
+    response = engine_counts(row, minor_digits, held)
+    places = counts_by_place(row, response)
+    return histogram(row, minor_digits, places, extremes_of(row, [response], places) if places else None)
 
 
 @pytest.mark.parametrize(
@@ -161,13 +161,13 @@ def test_a_histogram_of_nothing_has_no_span_and_no_buckets() -> None:
 
 
 def counting(
-    text: str, answer: Callable[[Any], Answer], *, in_parts: bool = False
+    text: str, response: Callable[[Any], EngineResponse], *, in_parts: bool = False
 ) -> tuple[FacetCounting, ScriptedEngine]:
-    engine = ScriptedEngine(answer)
+    engine = ScriptedEngine(response)
     return FacetCounting(Index(engine, tuple(PLATFORMS)), query_of(text), in_parts=in_parts), engine
 
 
-def counted(name: str, **counts: int) -> Answer:
+def counted(name: str, **counts: int) -> EngineResponse:
     buckets = [{"key": value, "doc_count": count} for value, count in counts.items()]
     return {"aggregations": {name: {"buckets": buckets, "sum_other_doc_count": 0}}}
 
@@ -181,22 +181,22 @@ async def test_facets_are_counted_beside_the_first_requests_of_a_page() -> None:
 
 
 async def test_counts_of_the_parts_of_a_price_range_are_added() -> None:
-    def answer(body: Any) -> Answer:
+    def response(body: Any) -> EngineResponse:
         prices = body["query"]["bool"]["filter"][1]["range"]["price.ascending"]
         return counted("type", Knife=prices["lte"], **({"Glove": 7} if prices["gte"] else {}))
 
-    facets, engine = counting('{"filters": {"price": {"max": 60}}, "facets": ["type"]}', answer, in_parts=True)
+    facets, engine = counting('{"filters": {"price": {"max": 60}}, "facets": ["type"]}', response, in_parts=True)
     assert await facets.facets() == {"type": [{"value": "Knife", "count": 11_000}, {"value": "Glove", "count": 7}]}
     assert engine.sizes == [2]
 
 
 async def test_the_extremes_of_a_histogram_are_those_of_all_parts_of_a_price_range() -> None:
-    answers: dict[int, list[float]] = {5000: [0.291, 0.4], 6000: [0.295, 0.407]}
+    responses: dict[int, list[float]] = {5000: [0.291, 0.4], 6000: [0.295, 0.407]}
 
-    def of_part(body: Any) -> Answer:
+    def of_part(body: Any) -> EngineResponse:
         query = body["query"]["bool"]["filter"]
         clauses = query if "range" in query[1] else query[0]["bool"]["filter"]
-        return engine_counts(FLOAT, 2, answers[clauses[1]["range"]["price.ascending"]["lte"]])
+        return engine_counts(FLOAT, 2, responses[clauses[1]["range"]["price.ascending"]["lte"]])
 
     facets, engine = counting('{"filters": {"price": {"max": 60}}, "facets": ["float"]}', of_part, in_parts=True)
     values = await facets.facets()
@@ -221,9 +221,9 @@ async def test_without_facets_nothing_is_counted() -> None:
 
 async def test_the_extremes_of_a_histogram_are_looked_for_in_its_first_and_last_bucket() -> None:
     held = {FLOAT: [0.29, 0.4], PRICE: []}
-    answer = {name: found for row in held for name, found in engine_counts(row, 2, held[row])["aggregations"].items()}
-    answer["price"] = {"buckets": [{"key": NO_BUCKET, "doc_count": 2}], "sum_other_doc_count": 0}
-    facets, engine = counting('{"facets": ["float", "price"]}', lambda _: {"aggregations": answer})
+    response = {name: found for row in held for name, found in engine_counts(row, 2, held[row])["aggregations"].items()}
+    response["price"] = {"buckets": [{"key": NO_BUCKET, "doc_count": 2}], "sum_other_doc_count": 0}
+    facets, engine = counting('{"facets": ["float", "price"]}', lambda _: {"aggregations": response})
     (asked,) = facet_requests(query_of('{"facets": ["float", "price"]}'))
     values = await facets.facets()
     assert values is not None
@@ -256,12 +256,12 @@ async def test_a_histogram_whose_ends_have_other_items_afterwards_is_of_two_mome
         await facets.facets()
 
 
-def with_total(answer: Answer, total: int) -> Answer:
-    return {**answer, "hits": {"total": {"value": total}}}
+def with_total(response: EngineResponse, total: int) -> EngineResponse:
+    return {**response, "hits": {"total": {"value": total}}}
 
 
 @pytest.mark.parametrize(
-    ("text", "answer", "fitting", "others"),
+    ("text", "response", "fitting", "others"),
     [
         ('{"facets": ["type"]}', with_total(counted("type", Knife=2), 3), [3], [2, 4]),
         (
@@ -287,20 +287,20 @@ def with_total(answer: Answer, total: int) -> Answer:
     ],
 )
 async def test_counts_that_the_items_of_the_page_contradict_are_of_two_moments(
-    text: str, answer: Answer, fitting: list[int], others: list[int]
+    text: str, response: EngineResponse, fitting: list[int], others: list[int]
 ) -> None:
     for items in fitting:
-        assert await counting(text, lambda _: answer)[0].facets(items) is not None
+        assert await counting(text, lambda _: response)[0].facets(items) is not None
     for items in others:
         with pytest.raises(RefreshedError):
-            await counting(text, lambda _: answer)[0].facets(items)
+            await counting(text, lambda _: response)[0].facets(items)
 
 
 async def test_a_selected_value_without_hits_is_looked_up_on_the_platform() -> None:
-    def answer(body: Any) -> Answer:
+    def response(body: Any) -> EngineResponse:
         return counted("weapon", **({"AWP": 1, "AK-47": 0} if "must_not" in str(body["query"]) else {"AK-47": 9}))
 
-    facets, engine = counting('{"filters": {"weapon": ["ak-47"]}, "facets": ["weapon"]}', answer)
+    facets, engine = counting('{"filters": {"weapon": ["ak-47"]}, "facets": ["weapon"]}', response)
     assert await facets.facets() == {"weapon": [{"value": "AWP", "count": 1}, {"value": "AK-47", "count": 0}]}
     assert engine.sizes == [1, 1]
 
@@ -308,7 +308,7 @@ async def test_a_selected_value_without_hits_is_looked_up_on_the_platform() -> N
 async def test_more_values_than_one_answer_holds_are_read_page_by_page() -> None:
     pages = {None: ("AK-47", 1), "AK-47": ("AWP", 2), "AWP": None}
 
-    def answer(body: Any) -> Answer:
+    def response(body: Any) -> EngineResponse:
         aggregation = body["aggregations"]["weapon"]
         if "composite" not in aggregation:
             return counted("weapon", **{str(number): 1 for number in range(MAX_BUCKETS)})
@@ -318,7 +318,7 @@ async def test_more_values_than_one_answer_holds_are_read_page_by_page() -> None
         key = {"weapon": page[0]}
         return {"aggregations": {"weapon": {"buckets": [{"key": key, "doc_count": page[1]}], "after_key": key}}}
 
-    facets, engine = counting('{"filters": {"weapon": ["AK-47"]}, "facets": ["weapon"]}', answer)
+    facets, engine = counting('{"filters": {"weapon": ["AK-47"]}, "facets": ["weapon"]}', response)
     assert await facets.facets() == {"weapon": [{"value": "AWP", "count": 2}, {"value": "AK-47", "count": 1}]}
     # the counts and their three pages, the existing values and their three pages
     assert engine.sizes == [1] * 8

@@ -9,7 +9,7 @@ from typing import Any, cast
 import orjson
 import pytest
 
-from api.engine.answers import Answer, Hit
+from api.engine.responses import EngineResponse, Hit
 from api.errors import ApiError
 from api.http.json_body import parse
 from api.search import groups
@@ -87,7 +87,7 @@ def test_a_cursor_reads_on_behind_the_last_head_though_it_is_hidden(remaining: t
 
 def test_a_full_answer_may_lack_groups() -> None:
     hit: Hit = {"sort": [1, 2, 3, 4, 5]}
-    full: Answer = {"hits": {"hits": [hit] * groups.MAX_HEADS}}
+    full: EngineResponse = {"hits": {"hits": [hit] * groups.MAX_HEADS}}
     assert groups.heads_of(full) is None
     assert groups.group_count({"aggregations": {"number": {"count": groups.MAX_HEADS}}}) is None
     assert groups.heads_of({"hits": {"hits": [hit]}}) == [Head(5, (4,), 2, 3)]
@@ -101,15 +101,15 @@ def test_missing_values_are_distinguished_from_values() -> None:
 
 
 def test_a_group_whose_offers_have_all_gone_is_not_made_up() -> None:
-    empty: Answer = {"hits": {}, "aggregations": {"offers": {"buckets": []}}}
+    empty: EngineResponse = {"hits": {}, "aggregations": {"offers": {"buckets": []}}}
     assert groups.group_hits(empty, [5], 2) == []
     assert groups.group_hits(empty, [], 2) == []
 
 
-def grouping(heads: dict[int, list[int]]) -> Callable[[Any], Answer]:
+def grouping(heads: dict[int, list[int]]) -> Callable[[Any], EngineResponse]:
     """An engine that has these heads: by group the values that they are sorted by."""
 
-    def answer(body: Any) -> Answer:
+    def response(body: Any) -> EngineResponse:
         if "offers" in body.get("aggregations", {}):
             (terms,) = [clause["terms"] for clause in body["query"]["bool"]["filter"] if "terms" in clause]
             hits: list[Any] = [
@@ -128,11 +128,11 @@ def grouping(heads: dict[int, list[int]]) -> Callable[[Any], Answer]:
         total = {"value": 2 * len(within)}  # each group has two offers
         return {"hits": {"total": total, "hits": [cast("Hit", hit) for hit in within[: groups.MAX_HEADS]]}}
 
-    return answer
+    return response
 
 
-def searching(text: str, answer: Callable[[Any], Answer]) -> tuple[SearchContext, ScriptedEngine]:
-    engine, platforms = ScriptedEngine(answer), tuple(PLATFORMS)
+def searching(text: str, response: Callable[[Any], EngineResponse]) -> tuple[SearchContext, ScriptedEngine]:
+    engine, platforms = ScriptedEngine(response), tuple(PLATFORMS)
     return SearchContext(Index(engine, platforms), query_of(text)), engine
 
 
@@ -152,12 +152,12 @@ async def test_by_price_the_engine_orders_the_groups() -> None:
 async def test_where_the_index_was_refreshed_between_page_and_number_both_are_read_again(
     counted: int, limit: int
 ) -> None:
-    answer = grouping({5: [10], -7: [20]})
+    response = grouping({5: [10], -7: [20]})
 
-    def refreshed(body: Any) -> Answer:
+    def refreshed(body: Any) -> EngineResponse:
         if "names" in body.get("aggregations", {}):
             return {"hits": {}, "aggregations": {"number": {"count": counted}}}
-        return answer(body)
+        return response(body)
 
     context, engine = searching(json.dumps({"groupBy": "name", "sort": "price_asc", "limit": limit}), refreshed)
     page = await groups.grouped_page(context)
@@ -190,12 +190,12 @@ async def test_without_groups_no_hits_are_fetched() -> None:
 
 
 async def test_offers_that_change_faster_than_they_are_read_are_an_error() -> None:
-    answer = grouping({5: [10]})
+    response = grouping({5: [10]})
 
-    def changing(body: Any) -> Answer:
+    def changing(body: Any) -> EngineResponse:
         if "offers" in body.get("aggregations", {}):
             return {"hits": {}, "aggregations": {"offers": {"buckets": []}}}
-        return answer(body)
+        return response(body)
 
     context, engine = searching('{"groupBy": "name", "sort": "newest"}', changing)
     with pytest.raises(ApiError, match="change faster"):

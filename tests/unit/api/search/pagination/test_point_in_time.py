@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from api.background import BackgroundTasks
-from api.engine.answers import OpenedPit
 from api.engine.errors import PitGoneError, TooManyPitsError
+from api.engine.responses import OpenedPit
 from api.errors import ApiError
 from api.search.context import PointInTime
 from api.search.pagination.point_in_time import PointsInTime
@@ -58,8 +58,8 @@ async def test_starts_that_a_full_engine_refuses_leave_nothing_counted(
     engine.may_open.set()
     worker.release(PointInTime(worker._engine, "of another worker", shared=False, keep_seconds=300.0, products=()))
     starts = [asyncio.create_task(worker.open([CS2])) for _ in range(10)]
-    answers = await asyncio.gather(*starts, return_exceptions=True)
-    assert {type(answer) for answer in answers} == {TooManyPitsError}
+    responses = await asyncio.gather(*starts, return_exceptions=True)
+    assert {type(response) for response in responses} == {TooManyPitsError}
     assert worker._opened == {}
 
 

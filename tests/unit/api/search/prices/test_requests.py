@@ -40,15 +40,15 @@ def test_parts_cover_every_group_once(items: int, part_items: int) -> None:
 
 def test_a_full_answer_may_lack_names() -> None:
     bucket = {"key": "a", "doc_count": 2, "price": {"count": 1, "min": 5.0, "max": 5.0}, "float": {"count": 0}}
-    answer: Any = {"aggregations": {"names": {"buckets": [bucket]}}}
-    assert spans_of(answer, Sizes(max_names=1)) is None
-    assert spans_of(answer, Sizes()) == [Spans("a", 2, 1, 5, 5, None, None)]
+    response: Any = {"aggregations": {"names": {"buckets": [bucket]}}}
+    assert spans_of(response, Sizes(max_names=1)) is None
+    assert spans_of(response, Sizes()) == [Spans("a", 2, 1, 5, 5, None, None)]
 
 
 def test_an_item_without_price_and_float_is_counted() -> None:
     bucket = {"key": "a", "doc_count": 1, "price": {"count": 0}, "float": {"count": 1, "min": 0.1, "max": 0.1}}
-    answer: Any = {"aggregations": {"names": {"buckets": [bucket]}}}
-    (row,) = spans_of(answer, Sizes()) or []
+    response: Any = {"aggregations": {"names": {"buckets": [bucket]}}}
+    (row,) = spans_of(response, Sizes()) or []
     assert row.row(row.median, 2) == {
         "name": "a",
         "count": 1,
@@ -82,14 +82,14 @@ def test_the_median_is_the_lower_of_the_two_in_the_middle(prices: list[int]) -> 
     name = spans("a", len(prices), min(prices), max(prices))
     cheaper = sorted(set(prices))[: name.middle]
     buckets = [{"key": price, "doc_count": prices.count(price)} for price in cheaper]
-    answer: Any = {"aggregations": {"names": {"buckets": [{"key": "a", "prices": {"buckets": buckets}}]}}}
-    assert medians_of(answer, [name]) == {"a": sorted(prices)[(len(prices) - 1) // 2]}
+    response: Any = {"aggregations": {"names": {"buckets": [{"key": "a", "prices": {"buckets": buckets}}]}}}
+    assert medians_of(response, [name]) == {"a": sorted(prices)[(len(prices) - 1) // 2]}
 
 
 def test_a_median_behind_the_prices_of_the_answer_is_not_known() -> None:
     buckets = [{"key": 1, "doc_count": 1}]
-    answer: Any = {"aggregations": {"names": {"buckets": [{"key": "a", "prices": {"buckets": buckets}}]}}}
-    assert medians_of(answer, [spans("a", 9)]) == {"a": None}
+    response: Any = {"aggregations": {"names": {"buckets": [{"key": "a", "prices": {"buckets": buckets}}]}}}
+    assert medians_of(response, [spans("a", 9)]) == {"a": None}
 
 
 def test_requests_ask_for_the_part_and_the_names() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.background import BackgroundTasks
-from api.engine.answers import Answer
+from api.engine.responses import EngineResponse
 from api.errors import ApiError
 from api.search.parsing.prefix import PrefixQuery
 from api.search.suggest.counting import FRESH_SECONDS, FRESH_TIMES, FrequentValueCounts
@@ -55,7 +55,7 @@ def test_as_many_as_are_known_are_the_first_of_all(counts: dict[tuple[str, str],
     assert shown(known(Counter(counts), 1000).beginning(text, limit)) == beginning[:limit]
 
 
-def counted(body: Any, counts: dict[str, int]) -> Answer:
+def counted(body: Any, counts: dict[str, int]) -> EngineResponse:
     """An index whose items have these names and nothing else."""
     terms = body["aggs"]["texts"]["terms"]
     buckets = []
@@ -66,8 +66,8 @@ def counted(body: Any, counts: dict[str, int]) -> Answer:
 
 
 async def suggested(engine: ScriptedEngine, values: FrequentValues, text: str, limit: int) -> dict[str, int]:
-    answer = orjson.loads(await suggest(engine, PLATFORMS, text, limit, frequent=values))
-    return {each["text"]: each["count"] for each in answer["suggestions"]}
+    response = orjson.loads(await suggest(engine, PLATFORMS, text, limit, frequent=values))
+    return {each["text"]: each["count"] for each in response["suggestions"]}
 
 
 BEFORE = FrequentValues({"item": [("Ak A", 9), ("Ak B", 5), ("Ak C", 4), ("Awp Fade", 3), ("Ak Fade", 2)]}, 10)
@@ -108,11 +108,11 @@ class Clock:
 async def test_values_are_counted_once_and_again_in_time() -> None:
     clock, tasks = Clock(), BackgroundTasks()
 
-    def answer(body: Any) -> Answer:
+    def response(body: Any) -> EngineResponse:
         clock.now += 1.0  # five kinds: a count takes five seconds
         return counted(body, {"Ak A": len(engine.round_trips)})
 
-    engine = ScriptedEngine(answer)
+    engine = ScriptedEngine(response)
     counts = FrequentValueCounts(engine, tasks, clock)
 
     async def first() -> int:
@@ -134,12 +134,12 @@ async def test_values_are_counted_once_and_again_in_time() -> None:
 async def test_an_engine_that_fails_is_asked_again_later() -> None:
     clock, tasks, fails = Clock(), BackgroundTasks(), True
 
-    def answer(body: Any) -> Answer:
+    def response(body: Any) -> EngineResponse:
         if fails:
             raise ApiError("search_unavailable")
         return counted(body, {"Ak A": 1})
 
-    engine = ScriptedEngine(answer)
+    engine = ScriptedEngine(response)
     counts = FrequentValueCounts(engine, tasks, clock)
     for _ in range(3):
         assert counts.of(PLATFORMS) is None

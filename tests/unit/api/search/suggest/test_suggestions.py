@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.engine.answers import Answer
+from api.engine.responses import EngineResponse
 from api.search.parsing.prefix import PrefixQuery
 from api.search.suggest.requests import (
     Suggestion,
@@ -102,7 +102,7 @@ def test_what_begins_with_the_text_comes_first_then_the_most_offered_and_each_on
     assert len(best(found, 2)) == 2
 
 
-def answer(*buckets: tuple[str, int], others: int = 0, error: int = 0) -> Answer:
+def response(*buckets: tuple[str, int], others: int = 0, error: int = 0) -> EngineResponse:
     terms = {
         "buckets": [{"key": key, "doc_count": count} for key, count in buckets],
         "sum_other_doc_count": others,
@@ -114,15 +114,15 @@ def answer(*buckets: tuple[str, int], others: int = 0, error: int = 0) -> Answer
 def test_what_may_not_be_the_best_or_exact_is_asked_for_again() -> None:
     asked = {(query.row.kind, query.begins): query for query in suggestion_queries(PrefixQuery("crown"), 1)}
     item, sticker = asked["item", False], asked["sticker", False]
-    assert suggestions_of(item, answer(("Crown", 3), others=5)) == [Suggestion("Crown", "item", 3, begins=False)]
-    assert suggestions_of(item, answer(("Crown", 3), error=1)) is None
+    assert suggestions_of(item, response(("Crown", 3), others=5)) == [Suggestion("Crown", "item", 3, begins=False)]
+    assert suggestions_of(item, response(("Crown", 3), error=1)) is None
     # the other stickers of the same items are no suggestions; the ones asked for may be behind them
-    assert suggestions_of(sticker, answer(("Fade", 4), ("Crown", 3))) == [
+    assert suggestions_of(sticker, response(("Fade", 4), ("Crown", 3))) == [
         Suggestion("Crown", "sticker", 3, begins=False)
     ]
-    assert suggestions_of(sticker, answer(("Fade", 4), ("Crown", 3), others=1)) is None
+    assert suggestions_of(sticker, response(("Fade", 4), ("Crown", 3), others=1)) is None
     begins = asked["sticker", True]
-    assert suggestions_of(begins, answer(("Fade", 4), ("Crown A", 3), ("A Crown", 2))) == [
+    assert suggestions_of(begins, response(("Fade", 4), ("Crown A", 3), ("A Crown", 2))) == [
         Suggestion("Crown A", "sticker", 3, begins=True)
     ]
 
@@ -137,31 +137,31 @@ async def test_a_text_without_words_takes_no_request() -> None:
 
 
 async def test_a_short_text_looks_for_beginnings_first() -> None:
-    enough = ScriptedEngine(lambda _: answer(("Ak A", 3), ("Ak B", 2)))
+    enough = ScriptedEngine(lambda _: response(("Ak A", 3), ("Ak B", 2)))
     assert await suggested("ak", enough) == ["Ak A", "Ak A"]  # the same text as an item and as a set
-    few = ScriptedEngine(lambda _: answer())
+    few = ScriptedEngine(lambda _: response())
     assert await suggested("ak", few) == []
     beginnings = len(SUGGESTED)
     assert [len(bodies) for bodies in enough.round_trips] == [beginnings]
     assert [len(bodies) for bodies in few.round_trips][:2] == [beginnings, beginnings]
-    long = ScriptedEngine(lambda _: answer(("Ak-47 | Redline", 3)))
+    long = ScriptedEngine(lambda _: response(("Ak-47 | Redline", 3)))
     assert await suggested("ak-47 redline", long) == ["Ak-47 | Redline"] * 2
     assert [len(bodies) for bodies in long.round_trips] == [2 * beginnings]
 
 
 async def test_similar_words_are_suggested_only_where_nothing_matches() -> None:
-    engine = ScriptedEngine(lambda body: answer(("Redline", 1)) if "fuzziness" in str(body) else answer())
+    engine = ScriptedEngine(lambda body: response(("Redline", 1)) if "fuzziness" in str(body) else response())
     assert set(await suggested("redlnie", engine)) == {"Redline"}
     assert len(engine.round_trips) == 3
-    assert await suggested("p90 2014", ScriptedEngine(lambda _: answer())) == [], "numbers are never mistyped"
+    assert await suggested("p90 2014", ScriptedEngine(lambda _: response())) == [], "numbers are never mistyped"
 
 
 async def test_all_values_are_requested_where_the_most_frequent_are_not_enough() -> None:
-    def engine_answer(body: Any) -> Answer:
+    def engine_response(body: Any) -> EngineResponse:
         complete = "shard_size" in body["aggs"]["texts"]["terms"]
-        return answer(("Crown", 3)) if complete else answer(("Fade", 4), others=1, error=1)
+        return response(("Crown", 3)) if complete else response(("Fade", 4), others=1, error=1)
 
-    engine = ScriptedEngine(engine_answer)
+    engine = ScriptedEngine(engine_response)
     assert set(await suggested("crown", engine)) == {"Crown"}
     assert len(engine.round_trips) == 2
 

@@ -31,8 +31,8 @@ class _Hits(TypedDict, total=False):
     hits: list[Hit]
 
 
-class Answer(TypedDict, total=False):
-    """The parts of a search answer that we read."""
+class EngineResponse(TypedDict, total=False):
+    """The parts of a search response that we read."""
 
     timed_out: bool
     _shards: Json
@@ -42,8 +42,8 @@ class Answer(TypedDict, total=False):
     error: Any
 
 
-class _MultiSearchAnswer(TypedDict, total=False):
-    responses: list[Answer]
+class _MultiSearchResponse(TypedDict, total=False):
+    responses: list[EngineResponse]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,22 +77,22 @@ class SearchEngine(Protocol):
 
     async def search_all(
         self, platforms: Sequence[Platform], bodies: Sequence[Json], *filter_path: str
-    ) -> list[Answer]:
-        """The complete answers to several search bodies, in one round trip."""
+    ) -> list[EngineResponse]:
+        """The complete responses to several search bodies, in one round trip."""
 
-    async def search_pit(self, body: Json, products: Products) -> Answer:
+    async def search_pit(self, body: Json, products: Products) -> EngineResponse:
         """The complete answer to a search body that names a point in time, whose products are there."""
 
 
 class Source(Protocol):
     """What is searched: the indices of some platforms, or a point in time of them."""
 
-    async def search_all(self, bodies: Sequence[Json], *filter_path: str) -> list[Answer]:
-        """The complete answers to several search bodies."""
+    async def search_all(self, bodies: Sequence[Json], *filter_path: str) -> list[EngineResponse]:
+        """The complete responses to several search bodies."""
 
 
-class BadAnswerError(ApiError):
-    """An answer that cannot be used: incomplete, or not one of a search engine."""
+class BadResponseError(ApiError):
+    """A response that cannot be used: incomplete, or not one of a search engine."""
 
     def __init__(self, event: str, message: str = "", **facts: Any) -> None:
         super().__init__("search_unavailable", message)
@@ -102,62 +102,64 @@ class BadAnswerError(ApiError):
 
 Decoded = TypeVar("Decoded")
 
-_answer = msgspec.json.Decoder(Answer)
-_multi_search = msgspec.json.Decoder(_MultiSearchAnswer)
+_response = msgspec.json.Decoder(EngineResponse)
+_multi_search = msgspec.json.Decoder(_MultiSearchResponse)
 _json = msgspec.json.Decoder(Json)
 
 
-def read_answer(content: bytes) -> Answer:
-    """Decodes the answer to a search; raises BadAnswerError."""
-    return decoded(_answer, content)
+def read_response(content: bytes) -> EngineResponse:
+    """Decodes the answer to a search; raises BadResponseError."""
+    return decoded(_response, content)
 
 
-def read_complete_answer(content: bytes) -> Answer:
-    """Decodes the answer to a search that every shard gave its part of in time; raises BadAnswerError."""
-    return all_shards_of(read_answer(content))
+def read_complete_response(content: bytes) -> EngineResponse:
+    """Decodes the answer to a search that every shard gave its part of in time; raises BadResponseError."""
+    return all_shards_of(read_response(content))
 
 
-def read_multi_search(content: bytes) -> list[Answer]:
-    """Decodes the answers to a multi-search; raises BadAnswerError."""
+def read_multi_search(content: bytes) -> list[EngineResponse]:
+    """Decodes the answers to a multi-search; raises BadResponseError."""
     return decoded(_multi_search, content).get("responses", [])
 
 
 def read_json(content: bytes) -> Json:
-    """Decodes any other answer; raises BadAnswerError."""
+    """Decodes any other response; raises BadResponseError."""
     return decoded(_json, content)
 
 
 def decoded(decoder: msgspec.json.Decoder[Decoded], content: bytes) -> Decoded:
-    """What a decoder makes of an answer; raises BadAnswerError."""
+    """What a decoder makes of a response; raises BadResponseError."""
     try:
         return decoder.decode(content)
     except ValueError as error:  # not JSON, or JSON of another shape
         event = "what answers is no search engine; see GEAR_OPENSEARCH_URL"
-        raise BadAnswerError(event, answer=str(content[:100], errors="replace")) from error
+        raise BadResponseError(event, response=str(content[:100], errors="replace")) from error
 
 
-def all_shards_of(answer: Answer) -> Answer:
-    """The same answer if every shard gave its part in time; raises BadAnswerError."""
-    shards = answer.get("_shards", {})
-    if answer.get("timed_out") or shards.get("failed") or not shards.get("total"):
-        raise partial_answer(shards=shards, timedOut=answer.get("timed_out"))
-    return answer
+def all_shards_of(response: EngineResponse) -> EngineResponse:
+    """The same response if every shard gave its part in time; raises BadResponseError."""
+    shards = response.get("_shards", {})
+    if response.get("timed_out") or shards.get("failed") or not shards.get("total"):
+        raise partial_response(shards=shards, timedOut=response.get("timed_out"))
+    return response
 
 
-def partial_answer(**facts: Any) -> BadAnswerError:
-    """The error for an answer that lacks something; `facts` are for the log."""
-    return BadAnswerError("partial answer of the engine", "the search engine gave only a part of the answer", **facts)
+def partial_response(**facts: Any) -> BadResponseError:
+    """The error for a response that lacks something; `facts` are for the log."""
+    return BadResponseError(
+        "partial response of the engine", "the search engine gave only a part of the response", **facts
+    )
 
 
-def total_of(answer: Answer) -> int:
+def total_of(response: EngineResponse) -> int:
     """The exact number of hits."""
-    total: int = answer["hits"]["total"]["value"]
+    total: int = response["hits"]["total"]["value"]
     return total
 
 
-def hits_of(answer: Answer) -> list[Hit]:
+def hits_of(response: EngineResponse) -> list[Hit]:
     """The hits of the page; the engine leaves the key out where there are none."""
-    return answer["hits"].get("hits", [])
+    return response["hits"].get("hits", [])
 
 
 def item_of(hit: Hit) -> Gear:

@@ -1,0 +1,51 @@
+"""Answers of the engine: decoded, complete or refused, and their items byte for byte."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from api.engine import responses
+from api.engine.responses import BadResponseError
+
+HIT = b'{"_id": "1", "_source": {"id":1, "price":210, "bound":false}, "sort": [1]}'
+SHARDS = b'"_shards": {"total": 1, "failed": 0}'
+RESPONSE = b'{%b, "hits": {"total": {"value": 7}, "hits": [%b]}}' % (SHARDS, HIT)
+
+
+def test_items_are_given_as_they_were_loaded() -> None:
+    response = responses.read_complete_response(RESPONSE)
+    assert responses.total_of(response) == 7
+    (hit,) = responses.hits_of(response)
+    assert (hit["_source"].id, hit["_source"].price) == (1, 210)
+    hit["item"] = b'{"id":1, "price":2.10}'
+    assert orjson.dumps([responses.item_of(hit)]) == b'[{"id":1, "price":2.10}]'
+    assert responses.hits_of({"hits": {}}) == [], "the engine leaves the key out where there are none"
+
+
+def test_a_multi_search_has_an_answer_for_each_body() -> None:
+    both = responses.read_multi_search(b'{"responses": [%b, %b]}' % (RESPONSE, RESPONSE))
+    assert [responses.total_of(response) for response in both] == [7, 7]
+    assert responses.read_multi_search(b"{}") == []
+
+
+@pytest.mark.parametrize("read", [responses.read_response, responses.read_multi_search, responses.read_json])
+@pytest.mark.parametrize("content", [b"<html>", b"[1]", b"", b"\xff"])
+def test_what_is_no_answer_is_an_error_that_shows_its_beginning(read: Any, content: bytes) -> None:
+    with pytest.raises(BadResponseError) as refusal:
+        read(content)
+    assert refusal.value.facts == {"response": str(content, errors="replace")}
+
+
+def test_any_other_answer_is_read_as_json() -> None:
+    assert responses.read_json(b'{"a": [1]}') == {"a": [1]}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [{"timed_out": True}, {"_shards": {"total": 2, "failed": 1}}, {"_shards": {"total": 0}}, {"_shards": {}}],
+)
+def test_a_partial_answer_counts_as_none(fault: Any) -> None:
+    response: Any = {"_shards": {"total": 1, "failed": 0}, **fault}
+    with pytest.raises(BadResponseError, match="only a part"):
+        responses.all_shards_of(response)
