@@ -4,7 +4,7 @@ import pytest
 
 from api.search.parsing.letters import MAX_RESPELT, in_english, without_typos
 from api.search.parsing.parse import Relaxation, parse_query
-from api.search.parsing.relaxations import misspelt, relaxations, translated
+from api.search.parsing.relaxations import in_other_letters, misspelt, relaxations, translated
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
 
@@ -170,6 +170,15 @@ def test_a_translated_name_of_a_sticker_may_be_on_the_item() -> None:
     read = relaxations(parse_query("크라운 스티커 붙어있는 벌칸", [PLATFORM]))
     on_items = [[term.typed for term in each.parses[0].terms if term.on_item] for each in read]
     assert ["crown"] in on_items
+
+
+def test_a_sticker_on_a_weapon_may_be_named_in_other_letters() -> None:
+    def on_items(text: str) -> list[str]:
+        terms = [term for each in in_other_letters(parse_query(text, [PLATFORM])) for term in each.parses[0].terms]
+        return [term.typed for term in terms if term.on_item]
+
+    assert "페이즈 홀로 antwerp 2022" in on_items("ak 슬레이트 페이즈 홀로 앤트워프 2022")
+    assert on_items("슬레이트 페이즈 홀로 앤트워프 2022") == [], "nothing says that there is more than a sticker"
 
 
 @pytest.mark.parametrize(

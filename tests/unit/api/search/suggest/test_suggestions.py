@@ -12,6 +12,7 @@ from api.search.parsing.prefix import PrefixQuery
 from api.search.suggest.requests import (
     Suggestion,
     best,
+    count_queries,
     suggestion_queries,
     suggestion_request,
     suggestions_of,
@@ -32,6 +33,13 @@ def test_suggestions_are_asked_for_as_in_their_golden_file(golden: Golden, name:
         (row.kind, begins) for row in SUGGESTED for begins in (True, False)
     ]
     golden(f"suggestions/{name}", [suggestion_request(query) for query in queries])
+
+
+def test_known_values_are_counted_as_in_their_golden_file(golden: Golden) -> None:
+    texts = [("item", "AK-47 | Redline (Field-Tested)"), ("finish", "Redline"), ("item", "AK-47 | Fade"), ("set", "A")]
+    values = [Suggestion(text, kind, 1, begins=False) for kind, text in texts]
+    queries = count_queries(PrefixQuery("ak"), values, ({"term": {"platform": 730}},))
+    golden("suggestions/values", [suggestion_request(query) for query in queries])
 
 
 @pytest.mark.parametrize(
