@@ -15,7 +15,7 @@ from api.background import BackgroundTasks
 from api.engine.responses import SearchEngine
 from api.errors import ApiError
 from api.search.suggest.frequent_values import Counts, FrequentValues
-from api.search.suggest.requests import frequent_request, values_of
+from api.search.suggest.requests import counts_of, frequent_request
 from mappings.fields import SUGGESTED
 from mappings.platforms import Platform
 
@@ -59,7 +59,7 @@ class FrequentValueCounts:
             counts: dict[str, Counts] = {}
             for row in SUGGESTED:  # one after the other: suggestions meanwhile wait for one at most
                 (response,) = await self._engine.search_all(platforms, [frequent_request(row, MAX_VALUES)])
-                counts[row.kind] = values_of(response)
+                counts[row.kind] = counts_of(response)
             values = await asyncio.to_thread(FrequentValues, counts, MAX_VALUES)
         except ApiError:  # suggestions do without, and say what is wrong with the engine
             log.warning("frequent values were not counted: suggestions are counted among all values")

@@ -1,7 +1,7 @@
 """The searches for suggestions: values of each kind that have the typed words, counted over what is on offer. Pure."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from api.engine.clauses import Clause, any_of
 from api.engine.responses import EngineResponse
@@ -12,6 +12,9 @@ from mappings.folding import single_spaced
 
 FIRST_VALUES = 500  # of a field whose items have several values, some of which do not match
 MAX_VALUES = 65_000  # the engine gives no more than 65,535 buckets
+MANY_VALUES = frozenset({"name", "stickers"})
+"""Fields that count by filters: `terms` needs their global ordinals, which the engine makes anew after each refresh."""
+BY_FREQUENCY = [{"_count": "desc"}, {"_key": "asc"}]
 PLACES = {row.kind: place for place, row in enumerate(SUGGESTED)}
 """The order of kinds."""
 
@@ -30,8 +33,7 @@ class Suggestion:
 class SuggestionQuery:
     """One search for the values of a kind: those that begin with the typed text, or those that have its words.
 
-    `fuzzy`: or similar words; `all_values`: every value, not only the most frequent; `forced`: what items must meet;
-    `values`: none but these, which are known to match.
+    `fuzzy`: or similar words; `all_values`: every value, not only the most frequent; `forced`: what items must meet.
     """
 
     row: Suggested
@@ -41,13 +43,10 @@ class SuggestionQuery:
     fuzzy: bool = False
     all_values: bool = False
     forced: tuple[Clause, ...] = ()
-    values: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
         """How many values to ask for: if too few begin with the text, as many others are enough."""
-        if self.values:
-            return len(self.values)
         if not self.row.several:
             return 2 * self.limit
         return MAX_VALUES if self.all_values else FIRST_VALUES
@@ -64,65 +63,62 @@ def suggestion_queries(
     ]
 
 
-def count_queries(
-    typed: PrefixQuery, values: Iterable[Suggestion], forced: tuple[Clause, ...]
-) -> list[SuggestionQuery]:
-    """The searches that count these values: one for each of their kinds."""
+def of_kinds(values: Iterable[Suggestion]) -> list[tuple[Suggested, list[str]]]:
+    """The texts of these values, those of a kind together."""
     texts: dict[str, list[str]] = {}
     for value in values:
         texts.setdefault(value.kind, []).append(value.text)
-    return [
-        SuggestionQuery(row, typed, len(texts[row.kind]), begins=False, forced=forced, values=tuple(texts[row.kind]))
-        for row in SUGGESTED
-        if row.kind in texts
-    ]
+    return [(row, texts[row.kind]) for row in SUGGESTED if row.kind in texts]
+
+
+def count_request(row: Suggested, texts: Sequence[str], forced: tuple[Clause, ...]) -> Clause:
+    """The search body that counts these values of a kind; `forced`: what items must meet."""
+    field = row.field
+    wanted: Clause = {"terms": {field: list(texts)}}
+    aggregation: Clause = {"terms": {"field": field, "size": len(texts), "include": list(texts)}}
+    if field == "finish":  # no listing is found by it, but its product is
+        wanted = {"terms": {f"{field}.folded": [single_spaced(text) for text in texts]}}
+    elif field in MANY_VALUES:
+        aggregation = {"filters": {"filters": {text: {"term": {field: text}} for text in texts}}}
+    return _counting([*forced, wanted], aggregation)
 
 
 def suggestion_request(query: SuggestionQuery) -> Clause:
     """The search body of one search."""
     # Two bodies a kind, because one with a filter inside its aggregation takes twice the time of both.
     field, typed = query.row.field, query.typed
-    terms: Clause = {"field": field, "size": query.size, "order": [{"_count": "desc"}, {"_key": "asc"}]}
+    terms: Clause = {"field": field, "size": query.size, "order": BY_FREQUENCY}
     if query.all_values:
         terms["shard_size"] = MAX_VALUES
-    clauses: list[Clause]
-    if query.values:
-        terms["include"] = list(query.values)
-        clauses = [_any_value(field, query.values)]
-    elif query.begins:
-        clauses = [{"prefix": {f"{field}.folded": {"value": single_spaced(typed.text.strip())}}}]
+    if query.begins:
+        clauses: list[Clause] = [{"prefix": {f"{field}.folded": {"value": single_spaced(typed.text.strip())}}}]
     else:
         clauses = [_word_clause(f"{field}.typed", word, query.fuzzy) for word in typed.words]
         if query.row.several:  # one value has all words: fewer than the values that have one each
             clauses = [{"bool": {"filter": clauses}}]
-    return {
-        "query": {"bool": {"filter": [OFFERED, *query.forced, *clauses]}},
-        "aggs": {"texts": {"terms": terms}},
-        "size": 0,
-        "track_total_hits": False,
-    }
+    return _counting([*query.forced, *clauses], {"terms": terms})
 
 
 def frequent_request(row: Suggested, limit: int) -> Clause:
     """The search body for the most frequent values of a kind."""
-    terms = {"field": row.field, "size": limit, "order": [{"_count": "desc"}, {"_key": "asc"}]}
+    return _counting([], {"terms": {"field": row.field, "size": limit, "order": BY_FREQUENCY}})
+
+
+def _counting(clauses: Sequence[Clause], aggregation: Clause) -> Clause:
     return {
-        "query": {"bool": {"filter": [OFFERED]}},
-        "aggs": {"texts": {"terms": terms}},
+        "query": {"bool": {"filter": [OFFERED, *clauses]}},
+        "aggs": {"texts": aggregation},
         "size": 0,
         "track_total_hits": False,
     }
 
 
-def values_of(response: EngineResponse) -> list[tuple[str, int]]:
-    """The values that a response counts, with their counts."""
-    return [(bucket["key"], bucket["doc_count"]) for bucket in response["aggregations"]["texts"]["buckets"]]
-
-
-def _any_value(field: str, values: Sequence[str]) -> Clause:
-    if field == "finish":  # no listing is found by it, but its product is
-        return {"terms": {f"{field}.folded": [single_spaced(value) for value in values]}}
-    return {"terms": {field: list(values)}}
+def counts_of(response: EngineResponse) -> list[tuple[str, int]]:
+    """The values that items on offer have, and how many of these."""
+    buckets = response["aggregations"]["texts"]["buckets"]
+    if isinstance(buckets, dict):
+        return [(text, bucket["doc_count"]) for text, bucket in buckets.items() if bucket["doc_count"]]
+    return [(bucket["key"], bucket["doc_count"]) for bucket in buckets]
 
 
 def _word_clause(field: str, word: PrefixWord, fuzzy: bool) -> Clause:
@@ -139,12 +135,10 @@ def suggestions_of(query: SuggestionQuery, response: EngineResponse) -> list[Sug
     """The suggestions of one search; None if they may not be the best or not exactly counted."""
     terms = response["aggregations"]["texts"]
     row = query.row
-    values = [Suggestion(bucket["key"], row.kind, bucket["doc_count"], query.begins) for bucket in terms["buckets"]]
-    if query.values:
-        values = [replace(value, begins=query.typed.begins(value.text)) for value in values]
-    elif row.several:  # the items' other values were counted with those that match
+    values = [Suggestion(text, row.kind, count, query.begins) for text, count in counts_of(response)]
+    if row.several:  # the items' other values were counted with those that match
         values = [value for value in values if _matches(query, value)]
-    if query.all_values or query.values:
+    if query.all_values:
         return values
     enough = not row.several or len(values) >= 2 * query.limit or not terms["sum_other_doc_count"]
     return values if enough and not terms["doc_count_error_upper_bound"] else None

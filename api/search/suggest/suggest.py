@@ -16,7 +16,9 @@ from api.search.suggest.requests import (
     Suggestion,
     SuggestionQuery,
     best,
-    count_queries,
+    count_request,
+    counts_of,
+    of_kinds,
     suggestion_queries,
     suggestion_request,
     suggestions_of,
@@ -46,7 +48,7 @@ async def suggest(
     # twice as many as are needed: the order may have changed since
     values = frequent.beginning(typed, 2 * limit) if frequent is not None else []
     if len(values) >= limit:
-        suggestions = best(await _suggestions(engine, platforms, count_queries(typed, values, forced)), limit)
+        suggestions = best(await _counted(engine, platforms, values, forced), limit)
         if len(suggestions) == limit:  # else some are not on offer any more
             return _response(suggestions)
     queries = suggestion_queries(typed, limit, forced)
@@ -60,6 +62,19 @@ async def suggest(
     if not suggestions and any(word.max_edits for word in typed.words):
         suggestions = await _suggestions(engine, platforms, suggestion_queries(typed, limit, forced, fuzzy=True))
     return _response(best(suggestions, limit))
+
+
+async def _counted(
+    engine: SearchEngine, platforms: Sequence[Platform], beginnings: Sequence[Suggestion], forced: tuple[Clause, ...]
+) -> list[Suggestion]:
+    """These values, which begin with the text, with how many items on offer have each now."""
+    kinds = of_kinds(beginnings)
+    responses = await engine.search_all(platforms, [count_request(row, texts, forced) for row, texts in kinds])
+    return [
+        Suggestion(text, row.kind, count, begins=True)
+        for (row, _), response in zip(kinds, responses, strict=True)
+        for text, count in counts_of(response)
+    ]
 
 
 async def _suggestions(

@@ -57,11 +57,13 @@ def test_as_many_as_are_known_are_the_first_of_all(counts: dict[tuple[str, str],
 
 def counted(body: Any, counts: dict[str, int]) -> EngineResponse:
     """An index whose items have these names and nothing else."""
-    terms = body["aggs"]["texts"]["terms"]
-    buckets = []
-    if terms["field"] == "name":
-        asked = terms.get("include", counts)
-        buckets = [{"key": text, "doc_count": counts[text]} for text in asked if counts[text]]
+    (kind, asked), *_ = body["aggs"]["texts"].items()
+    if kind == "filters":
+        return {
+            "aggregations": {"texts": {"buckets": {text: {"doc_count": counts[text]} for text in asked["filters"]}}}
+        }
+    values = counts if asked["field"] == "name" else {}
+    buckets = [{"key": text, "doc_count": count} for text, count in values.items() if count]
     return {"aggregations": {"texts": {"buckets": buckets, "sum_other_doc_count": 0, "doc_count_error_upper_bound": 0}}}
 
 
@@ -79,7 +81,7 @@ async def test_only_frequent_values_are_counted_and_by_the_index() -> None:
     assert await suggested(engine, BEFORE, "ak", 1) == {"Ak B": 6}
     assert engine.sizes == [1]
     (request,) = engine.round_trips[0]
-    assert request["aggs"]["texts"]["terms"]["include"] == ["Ak A", "Ak B"]
+    assert list(request["aggs"]["texts"]["filters"]["filters"]) == ["Ak A", "Ak B"]
 
 
 async def test_where_frequent_values_have_gone_all_are_counted() -> None:

@@ -12,7 +12,8 @@ from api.search.parsing.prefix import PrefixQuery
 from api.search.suggest.requests import (
     Suggestion,
     best,
-    count_queries,
+    count_request,
+    of_kinds,
     suggestion_queries,
     suggestion_request,
     suggestions_of,
@@ -38,8 +39,8 @@ def test_suggestions_are_asked_for_as_in_their_golden_file(golden: Golden, name:
 def test_known_values_are_counted_as_in_their_golden_file(golden: Golden) -> None:
     texts = [("item", "AK-47 | Redline (Field-Tested)"), ("finish", "Redline"), ("item", "AK-47 | Fade"), ("set", "A")]
     values = [Suggestion(text, kind, 1, begins=False) for kind, text in texts]
-    queries = count_queries(PrefixQuery("ak"), values, ({"term": {"platform": 730}},))
-    golden("suggestions/values", [suggestion_request(query) for query in queries])
+    forced = ({"term": {"platform": 730}},)
+    golden("suggestions/values", [count_request(row, texts, forced) for row, texts in of_kinds(values)])
 
 
 @pytest.mark.parametrize(
