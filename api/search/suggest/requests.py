@@ -19,7 +19,7 @@ PLACES = {row.kind: place for place, row in enumerate(SUGGESTED)}
 """The order of kinds."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Suggestion:
     """A text to search for, its kind, how many items on offer have it, and whether it begins with the typed text."""
 
