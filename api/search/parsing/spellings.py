@@ -254,13 +254,16 @@ class Spellings:
             return bool(few_in(self._words[at].typed, self._numerals))
         if not _NUMBER.fullmatch(self._letters[at]) or at + 1 == len(self._words):
             return False
-        if any("".join(self._letters[at + 1 : end]) in self._vocabulary.duration_letters for end in (at + 2, at + 3)):
-            return True  # `7 days`, `13 years old`
         if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
             return False  # `gamma 2 case`
         last = min(at + 1 + MAX_NAME, len(self._words) - 1)
         plurals = [place for place in range(at + 2, last + 1) if self._letters[place].endswith("s")]
-        return any(self._is_opened(place) for place in (at + 1, *plurals))
+        return self._is_duration_at(at) or any(self._is_opened(place) for place in (at + 1, *plurals))
+
+    def _is_duration_at(self, at: int) -> bool:
+        """Whether the number there says how long: `7 days`, `13 years old`."""
+        ends = (at + 2, at + 3)
+        return any("".join(self._letters[at + 1 : end]) in self._vocabulary.duration_letters for end in ends)
 
     def _is_opened(self, at: int) -> bool:
         """Whether what can be opened is there: a case, a capsule."""

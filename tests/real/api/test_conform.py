@@ -77,7 +77,7 @@ def test_a_table_names_each_check_and_its_sentence(service: tuple[httpx.Client, 
     result = conform(str(service[0].base_url), service[1], "--part", "http")
     assert result.exit_code == 0
     assert "passed   request-id" in result.stdout
-    assert "Every answer carries X-Request-Id." in result.stdout
+    assert "Every response carries X-Request-Id." in result.stdout
 
 
 def test_a_token_that_is_no_sandbox_orders_nothing(service: tuple[httpx.Client, str, str]) -> None:
