@@ -114,7 +114,7 @@ async def open_services(
         ResponseCache(revision, metrics.process.count_cache_lookup, settings.response_cache_mib * 1024**2),
         BroadFilters(),
         PriceHistograms(engine.search_all, tasks),
-        FrequentValueCounts(engine, tasks),
+        FrequentValueCounts(engine, revision, tasks),
         UnansweredSearches(store, metrics.searches.count_unanswered, metrics.searches.count_dropped),
     )
     orders = OrderServices(settings, order_engine, platforms, store, metrics.orders)

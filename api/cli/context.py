@@ -158,7 +158,7 @@ def search_errors(settings: "SearchSettings") -> Iterator[None]:
 
 def _refusal(error: "ApiError") -> str:
     if error.code == "search_unavailable":
-        return f"{error.message or 'the engine did not response'}; see GEAR_OPENSEARCH_URL and `gear-indexer doctor`"
+        return f"{error.message or 'the engine did not respond'}; see GEAR_OPENSEARCH_URL and `gear-indexer doctor`"
     details = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
     return f"the API refuses this body ({error.code}): {details or error.message}"
 

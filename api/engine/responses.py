@@ -1,4 +1,4 @@
-"""Search answers: their types, their JSON and whether they are complete. Pure."""
+"""Search responses: their types, their JSON and whether they are complete. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class _MultiSearchResponse(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class StoredItem:
-    """An item of the index: its JSON as answers show it, its price in minor units if it has one, the digest of both,
+    """An item of the index: its JSON as responses show it, its price in minor units if it has one, the digest of both,
     whether it is marked as bound, when it was last changed (microseconds since 1970) and when its index was made.
     """
 
@@ -81,7 +81,7 @@ class SearchEngine(Protocol):
         """The complete responses to several search bodies, in one round trip."""
 
     async def search_pit(self, body: Json, products: Products) -> EngineResponse:
-        """The complete answer to a search body that names a point in time, whose products are there."""
+        """The complete response to a search body that names a point in time, whose products are there."""
 
 
 class Source(Protocol):
@@ -108,17 +108,17 @@ _json = msgspec.json.Decoder(Json)
 
 
 def read_response(content: bytes) -> EngineResponse:
-    """Decodes the answer to a search; raises BadResponseError."""
+    """Decodes the response to a search; raises BadResponseError."""
     return decoded(_response, content)
 
 
 def read_complete_response(content: bytes) -> EngineResponse:
-    """Decodes the answer to a search that every shard gave its part of in time; raises BadResponseError."""
+    """Decodes the response to a search that every shard gave its part of in time; raises BadResponseError."""
     return all_shards_of(read_response(content))
 
 
 def read_multi_search(content: bytes) -> list[EngineResponse]:
-    """Decodes the answers to a multi-search; raises BadResponseError."""
+    """Decodes the responses to a multi-search; raises BadResponseError."""
     return decoded(_multi_search, content).get("responses", [])
 
 

@@ -107,10 +107,10 @@ class Searches:
         await self._client.close()
 
     async def search(self, platforms: Sequence[Platform], body: Json, *filter_path: str) -> EngineResponse:
-        """The complete answer to a search body; raises ApiError `search_unavailable`.
+        """The complete response to a search body; raises ApiError `search_unavailable`.
 
         A single platform must have been loaded; of several, those never loaded have no items. `filter_path` limits the
-        answer to what every caller reads and the named parts; a part with a leading `-` is left out.
+        response to what every caller reads and the named parts; a part with a leading `-` is left out.
         """
         (response,) = await self.search_all(platforms, [body], *filter_path)
         return response
@@ -232,7 +232,7 @@ class Searches:
         return await self._search(send, lambda response: all_responses(read_multi_search(response), len(contents)))
 
     async def _with_items(self, responses: list[EngineResponse]) -> list[EngineResponse]:
-        """The same answers with the items of their hits; raises NotLoadedError where their generation is gone."""
+        """The same responses with the items of their hits; raises NotLoadedError where their generation is gone."""
         await self._items.complete(hit for response in responses if "hits" in response for hit in hits_of(response))
         return responses
 
@@ -268,8 +268,9 @@ class Searches:
         return OpenedPit(pit, _products_of(serving))
 
     async def search_pit(self, body: Json, products: Products) -> EngineResponse:
-        """The complete answer to a search body with a point in time, whose products are there; raises PitGoneError and
-        as `search`.
+        """The complete response to a search body with a point in time, whose products are there.
+
+        Raises PitGoneError, and as `search`.
         """
         params = {"allow_partial_search_results": "false"}
         lookups = lookups_of([body], self._fields)

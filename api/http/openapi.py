@@ -141,7 +141,7 @@ def install(app: FastAPI, bodies: list[type[BaseModel]]) -> None:
 
 
 def _drop_framework_errors(schema: dict[str, Any]) -> None:
-    """Removes the 422 that the framework adds to operations with parameters; ours are declared by `answers`."""
+    """Removes the 422 that the framework adds to operations with parameters; ours are declared by `responses`."""
     for operations in schema["paths"].values():
         for operation in operations.values():
             content = operation["responses"].get("422", {}).get("content", {}).get("application/json", {})

@@ -107,14 +107,14 @@ async def get_suggestions(
     """
     platforms = tuple(services.platforms) if platform is None else (known_platform(services.platforms, platform),)
     forced = (*forced_clauses(forced_filters(token), platforms), *hidden_from_all(platforms))
-    key = b"%d %d %b" % (-1 if platform is None else platforms[0].id, limit, q.encode())
+    # those of all items may be none of those that the token may see
+    frequent, number = services.frequent_values.of(platforms) if token.filters is None else (None, 0)
+    key = b"%d %d %d %b" % (-1 if platform is None else platforms[0].id, limit, number, q.encode())
 
     with service_of(request, RateLimits).search_slot(request.scope, token) as charge:
 
         async def compute() -> bytes:
             await charge(SUGGESTIONS_COST)
-            # those of all items may be none of those that the token may see
-            frequent = services.frequent_values.of(platforms) if token.filters is None else None
             return await suggest(services.engine, platforms, q, limit, forced, frequent)
 
         request_key = ("suggest", token.filters, key)

@@ -48,7 +48,7 @@ class JudgedQuery(Strict):
         return bool(words_of(self.words) or self._values)
 
     def is_right(self, item: Item) -> bool:
-        """Whether an item is a right response; words and values are compared without case and accents."""
+        """Whether an item is a right one; words and values are compared without case and accents."""
         if item["id"] in self.ids or item["name"] in self.names:
             return True
         has_words = set(words_of(fold(item["name"]))).issuperset(words_of(fold(self.words)))
@@ -99,13 +99,13 @@ class Change:
         return "same" if before == after else "worse" if after > before else "better"
 
     def as_json(self) -> dict[str, Any]:
-        """The query, the verdict and both responses."""
-        responses = {"before": self.before.as_json(), "after": self.after.as_json()}
-        return {"query": self.judgment.query, "verdict": self.verdict, **responses}
+        """The query, the verdict and both pages."""
+        pages = {"before": self.before.as_json(), "after": self.after.as_json()}
+        return {"query": self.judgment.query, "verdict": self.verdict, **pages}
 
 
-def _rank(response: JudgedPage) -> tuple[bool, int]:
-    return not response.is_right, response.place or PAGE + 1
+def _rank(page: JudgedPage) -> tuple[bool, int]:
+    return not page.is_right, page.place or PAGE + 1
 
 
 @dataclass(frozen=True)

@@ -41,12 +41,12 @@ async def compare_judged(
     """What one more entry does to judged queries, one after the other; raises ApiError as a search."""
     both = await _without_and_with(platforms, platform, rows, entry)
 
-    async def response(judgment: JudgedQuery, searched: Platforms) -> JudgedPage:
+    async def page_of(judgment: JudgedQuery, searched: Platforms) -> JudgedPage:
         page = await _first_page(engine, searched, platform.id, judgment.query, PAGE)
         return judged(judgment, _items(page))
 
     changes = [
-        Change(each, *await asyncio.gather(*(response(each, searched) for searched in both))) for each in judgments
+        Change(each, *await asyncio.gather(*(page_of(each, searched) for searched in both))) for each in judgments
     ]
     return Report(len(judgments), tuple(change for change in changes if change.is_visible))
 

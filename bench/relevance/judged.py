@@ -148,7 +148,7 @@ class Judgment(BaseModel):
         return bool(self.keeps or self.never or self.order)
 
     def fits(self, item: Item) -> bool:
-        """Whether an item is a right response."""
+        """Whether an item is a right one."""
         return any(meaning.fits(item) for meaning in self.means) and not any(bad.fits(item) for bad in self.never)
 
     def is_broken_by(self, item: Item) -> bool:

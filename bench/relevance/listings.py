@@ -1,4 +1,4 @@
-"""The listings that the judged texts search: seeded samples of the whole catalogue, with a response for each text."""
+"""The listings that the judged texts search: seeded samples of the whole catalogue, with an item for each text."""
 
 import json
 from collections import defaultdict

@@ -109,7 +109,7 @@ def complete(index: str, response: Json) -> Json:
     shards = response["_shards"]
     if shards["failed"] or shards["successful"] != shards["total"] or response.get("timed_out"):
         message = f"not every part of {index} answered: {shards}"
-        raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_answer", {"error": {"reason": message}})
+        raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_response", {"error": {"reason": message}})
     return response
 
 

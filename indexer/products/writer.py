@@ -106,7 +106,7 @@ class ProductWriter:
             shards = self._client.indices.refresh(index=self._index)["_shards"]
             if shards["failed"]:
                 detail = {"error": {"reason": f"not every part of {self._index} was refreshed: {shards}"}}
-                raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_answer", detail)
+                raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_response", detail)
 
         try:
             self._retry.call(refresh)

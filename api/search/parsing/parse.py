@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
-from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
+from api.search.parsing.quantities import ASKING_PRICE, Quantity, quantities_of, text_between, with_bare_seeds
 from api.search.parsing.terms import read_words
 from api.search.parsing.words import Reading, Term, Word, mere_runs
 from mappings.platforms import Platform
@@ -134,7 +134,8 @@ def parse_text(
     quantities = [quantity for quantity in quantities if quantity.certain or not certain_only]
     if with_seeds:
         quantities = with_bare_seeds(text, quantities)
-    pieces = list(text_between(text, quantities))
+    # what says that a price is asked, where there is none (`ak47 b/o`), says nothing
+    pieces = [piece.replace(ASKING_PRICE, " ") for piece in text_between(text, quantities)]
     readings = _readings(pieces, quantities, vocabulary, open_ended=not text[-1:].isspace())
     terms = [term for reading in readings for term in reading.terms]
     excluded = [term for reading in readings for term in reading.excluded]

@@ -18,15 +18,14 @@ Counts = Sequence[tuple[str, int]]
 class FrequentValues:
     """All values that more items have than any that was not counted, as of one moment."""
 
-    def __init__(self, counts: Mapping[str, Counts], max_values: int) -> None:
-        """The counts of each kind; a kind with `max_values` of them may have more."""
-        # of a kind that has more values the last one is as frequent as the next, which was not counted
-        floor = max((values[-1][1] for values in counts.values() if len(values) >= max_values), default=0)
+    def __init__(self, counts: Mapping[str, Counts], uncounted: int) -> None:
+        """The counts of each kind; no value that was not counted has more items than `uncounted`."""
+        self.uncounted = uncounted
         values = [
             Suggestion(text, kind, count, begins=False)
             for kind, each in counts.items()
             for text, count in each
-            if count > floor
+            if count > uncounted
         ]
         values.sort(key=lambda value: (-value.count, value.text, PLACES[value.kind]))
         self._values = values

@@ -121,6 +121,15 @@ def counts_of(response: EngineResponse) -> list[tuple[str, int]]:
     return [(bucket["key"], bucket["doc_count"]) for bucket in buckets]
 
 
+def uncounted_of(response: EngineResponse) -> int:
+    """How many items a value may have that the most frequent ones do not count; 0 where these are all."""
+    terms = response["aggregations"]["texts"]
+    if not terms["sum_other_doc_count"]:
+        return 0
+    last: int = terms["buckets"][-1]["doc_count"]
+    return last + int(terms["doc_count_error_upper_bound"])
+
+
 def _word_clause(field: str, word: PrefixWord, fuzzy: bool) -> Clause:
     clauses: list[Clause] = [{"match_bool_prefix": {field: prefix}} for prefix in word.prefixes]
     if word.spellings:

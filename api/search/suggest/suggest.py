@@ -45,12 +45,8 @@ async def suggest(
     typed = PrefixQuery(text, tuple(platform.merged_vocabulary for platform in platforms))
     if not typed.words:
         return _response([])
-    # twice as many as are needed: the order may have changed since
-    values = frequent.beginning(typed, 2 * limit) if frequent is not None else []
-    if len(values) >= limit:
-        suggestions = best(await _counted(engine, platforms, values, forced), limit)
-        if len(suggestions) == limit:  # else some are not on offer any more
-            return _response(suggestions)
+    if frequent is not None and (first := await _first_of(frequent, engine, platforms, typed, limit, forced)):
+        return _response(first)
     queries = suggestion_queries(typed, limit, forced)
     suggestions = []
     if len(typed.folded) <= SHORT_TEXT:
@@ -64,17 +60,28 @@ async def suggest(
     return _response(best(suggestions, limit))
 
 
-async def _counted(
-    engine: SearchEngine, platforms: Sequence[Platform], beginnings: Sequence[Suggestion], forced: tuple[Clause, ...]
+async def _first_of(
+    frequent: FrequentValues,
+    engine: SearchEngine,
+    platforms: Sequence[Platform],
+    typed: PrefixQuery,
+    limit: int,
+    forced: tuple[Clause, ...],
 ) -> list[Suggestion]:
-    """These values, which begin with the text, with how many items on offer have each now."""
-    kinds = of_kinds(beginnings)
+    """The first suggestions by counting frequent values; none where others may come before them."""
+    values = frequent.beginning(typed, 2 * limit)  # twice as many: the order may have changed since
+    if len(values) < limit:
+        return []
+    kinds = of_kinds(values)
     responses = await engine.search_all(platforms, [count_request(row, texts, forced) for row, texts in kinds])
-    return [
+    counted = [
         Suggestion(text, row.kind, count, begins=True)
         for (row, _), response in zip(kinds, responses, strict=True)
         for text, count in counts_of(response)
     ]
+    first = best(counted, limit)
+    others = values[-1].count if len(values) == 2 * limit else frequent.uncounted
+    return first if len(first) == limit and first[-1].count >= others else []
 
 
 async def _suggestions(

@@ -175,7 +175,7 @@ def test_with_groups_the_hit_of_a_name_is_its_cheapest_item(loaded: Settings, so
 def test_the_body_may_come_from_stdin_and_the_platform_by_its_slug(loaded: Settings) -> None:
     done = run(loaded, 1, "-", "--platform", "cs2", stdin='{"query": "redline"}')
     assert done.exit_code == 0
-    assert done.stdout.splitlines()[-1] == "it is in the answer, number 1 of 1"
+    assert done.stdout.splitlines()[-1] == "it is in the response, number 1 of 1"
 
 
 @pytest.mark.parametrize(

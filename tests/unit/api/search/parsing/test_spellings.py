@@ -62,6 +62,8 @@ def test_a_number_of_things_is_parted_from_what_they_are(text: str, words: list[
         ("awp asiimov trade locked 7 days", ["trade", "locked", "7", "days"]),
         ("knife for a 13 year old", ["for", "a", "13", "year", "old"]),
         ("ak 7 дней", ["7", "дней"]),
+        ("trade lock 15days", ["trade", "lock", "15", "days"]),  # not 2015
+        ("naklejka 10 lat", []),  # the sticker Ten Years
         ("10 year birthday capsule", ["year"]),
         ("4 stickers", ["4"]),
         ("15 ak", []),
@@ -71,3 +73,19 @@ def test_a_number_of_things_is_parted_from_what_they_are(text: str, words: list[
 )
 def test_a_number_of_what_is_opened_says_how_many(text: str, fillers: list[str]) -> None:
     assert [term.typed for term in parse_query(text, [CS2]).parses[0].terms if term.is_filler] == fillers
+
+
+@pytest.mark.parametrize(
+    ("text", "terms", "quantities"),
+    [
+        ("awp asiimov ft b/o 100", ["awp", "asiimov", "ft"], []),
+        ("karambit doppler phase 2 b/o: 400", ["karambit", "doppler", "phase 2"], []),
+        ("asiimov 0.15 b/o: 50", ["asiimov"], ["0.15"]),
+        ("ak47 b/o", ["ak47"], []),
+        ("ak redline do 200 bo nie mam wiecej", ["ak", "redline"], ["at most 200"]),
+    ],
+)
+def test_a_price_that_is_asked_is_no_bound(text: str, terms: list[str], quantities: list[str]) -> None:
+    parse = parse_query(text, [CS2]).parses[0]
+    assert [term.typed for term in parse.terms if not term.is_filler] == terms
+    assert [quantity.typed for quantity in parse.quantities] == quantities

@@ -1,7 +1,8 @@
 """Frequent values: what they suggest is what a count of all values suggests, however few of them are known."""
 
-import asyncio
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -12,11 +13,13 @@ from api.background import BackgroundTasks
 from api.engine.responses import EngineResponse
 from api.errors import ApiError
 from api.search.parsing.prefix import PrefixQuery
+from api.search.response_cache import IndexRevision
 from api.search.suggest.counting import FRESH_SECONDS, FRESH_TIMES, FrequentValueCounts
 from api.search.suggest.frequent_values import FrequentValues
-from api.search.suggest.requests import PLACES, Suggestion
+from api.search.suggest.requests import PLACES, Suggestion, uncounted_of
 from api.search.suggest.suggest import suggest
 from mappings.fields import SUGGESTED
+from mappings.platforms import Platform
 from tests.support.platforms import shared_platforms
 from tests.support.search.engines import ScriptedEngine
 
@@ -34,10 +37,10 @@ def ordered(counts: Counter[tuple[str, str]]) -> list[tuple[str, str, int]]:
 def known(counts: Counter[tuple[str, str]], limit: int) -> FrequentValues:
     """The first values of each kind."""
     of_kinds = {
-        row.kind: [(text, count) for text, kind, count in ordered(counts) if kind == row.kind][:limit]
-        for row in SUGGESTED
+        row.kind: [(text, count) for text, kind, count in ordered(counts) if kind == row.kind] for row in SUGGESTED
     }
-    return FrequentValues(of_kinds, limit)
+    uncounted = max(values[limit - 1][1] if len(values) > limit else 0 for values in of_kinds.values())
+    return FrequentValues({kind: values[:limit] for kind, values in of_kinds.items()}, uncounted)
 
 
 def shown(values: list[Suggestion]) -> list[tuple[str, str, int]]:
@@ -72,7 +75,7 @@ async def suggested(engine: ScriptedEngine, values: FrequentValues, text: str, l
     return {each["text"]: each["count"] for each in response["suggestions"]}
 
 
-BEFORE = FrequentValues({"item": [("Ak A", 9), ("Ak B", 5), ("Ak C", 4), ("Awp Fade", 3), ("Ak Fade", 2)]}, 10)
+BEFORE = FrequentValues({"item": [("Ak A", 9), ("Ak B", 5), ("Ak C", 4), ("Awp Fade", 3), ("Ak Fade", 2)]}, 0)
 
 
 async def test_only_frequent_values_are_counted_and_by_the_index() -> None:
@@ -91,6 +94,22 @@ async def test_where_frequent_values_have_gone_all_are_counted() -> None:
     assert engine.sizes == [1, len(SUGGESTED)]
 
 
+async def test_where_others_may_have_more_by_now_all_are_counted() -> None:
+    now = {"Ak A": 3, "Ak B": 2, "Ak C": 4}  # B had five: more than C has now, but C may come first
+    engine = ScriptedEngine(lambda body: counted(body, now))
+    assert await suggested(engine, BEFORE, "ak", 1) == {"Ak C": 4}
+    assert engine.sizes == [1, len(SUGGESTED)]
+    some = FrequentValues({"item": [("Ak A", 9)]}, 8)
+    engine = ScriptedEngine(lambda body: counted(body, {"Ak A": 7, "Ak Z": 8}))
+    assert await suggested(engine, some, "ak", 1) == {"Ak Z": 8}, "one that was not counted"
+
+
+def test_values_that_were_not_counted_have_no_more_items_than_the_last_and_the_error() -> None:
+    terms = {"buckets": [{"key": "a", "doc_count": 9}, {"key": "b", "doc_count": 5}], "doc_count_error_upper_bound": 2}
+    assert uncounted_of({"aggregations": {"texts": {**terms, "sum_other_doc_count": 1}}}) == 7
+    assert uncounted_of({"aggregations": {"texts": {**terms, "sum_other_doc_count": 0}}}) == 0
+
+
 async def test_what_too_few_frequent_values_have_is_counted_among_all() -> None:
     engine = ScriptedEngine(lambda body: counted(body, {"Awp Fade": 3}))
     assert await suggested(engine, BEFORE, "awp", 2) == {"Awp Fade": 3}
@@ -107,49 +126,71 @@ class Clock:
         return self.now
 
 
-async def test_values_are_counted_once_and_again_in_time() -> None:
-    clock, tasks = Clock(), BackgroundTasks()
+@dataclass
+class Counting:
+    """Counts over an index whose revision, time and faults a test changes."""
 
-    def response(body: Any) -> EngineResponse:
-        clock.now += 1.0  # five kinds: a count takes five seconds
-        return counted(body, {"Ak A": len(engine.round_trips)})
+    revision: bytes | None = b"1"
+    fails: bool = False
+    seconds: float = 1.0
+    """Of each of the five counts."""
 
-    engine = ScriptedEngine(response)
-    counts = FrequentValueCounts(engine, tasks, clock)
+    def __post_init__(self) -> None:
+        self.clock, self.tasks = Clock(), BackgroundTasks()
+        self.engine = ScriptedEngine(self._response)
+        self.counts = FrequentValueCounts(self.engine, IndexRevision(self._ask, self.tasks, 60), self.tasks, self.clock)
 
-    async def first() -> int:
-        values = counts.of(PLATFORMS)
-        for _ in range(3):
-            counts.of(PLATFORMS)  # joins the count that is under way
-        await tasks.close(seconds=60)
-        return shown(values.beginning(PrefixQuery("ak"), 1))[0][2] if values else 0
+    async def _ask(self, platforms: Sequence[Platform]) -> bytes | None:
+        return self.revision
 
-    assert [await first(), await first()] == [0, 1]
-    fresh = FRESH_TIMES * len(SUGGESTED)
-    assert fresh > FRESH_SECONDS
-    clock.now += fresh
-    assert [await first(), await first()] == [1, len(SUGGESTED) + 1]
-    clock.now += 2 * fresh  # nobody has asked for long: they are too old
-    assert await first() == 0
-
-
-async def test_an_engine_that_fails_is_asked_again_later() -> None:
-    clock, tasks, fails = Clock(), BackgroundTasks(), True
-
-    def response(body: Any) -> EngineResponse:
-        if fails:
+    def _response(self, body: Any) -> EngineResponse:
+        if self.fails:
             raise ApiError("search_unavailable")
-        return counted(body, {"Ak A": 1})
+        self.clock.now += self.seconds
+        return counted(body, {"Ak A": len(self.engine.round_trips)})
 
-    engine = ScriptedEngine(response)
-    counts = FrequentValueCounts(engine, tasks, clock)
-    for _ in range(3):
-        assert counts.of(PLATFORMS) is None
-        await tasks.close(seconds=60)
-    assert len(engine.round_trips) == 1
-    fails = False
-    clock.now += FRESH_SECONDS
-    assert counts.of(PLATFORMS) is None
-    await tasks.close(seconds=60)
-    assert counts.of(PLATFORMS) is not None
-    await asyncio.sleep(0)
+    async def first(self) -> tuple[int, int]:
+        """How many items the first value has, and the number of the count; 0 and 0 where none is known."""
+        values, number = self.counts.of(PLATFORMS)
+        for _ in range(3):
+            self.counts.of(PLATFORMS)  # joins the count that is under way
+        await self.tasks.close(seconds=60)
+        return (shown(values.beginning(PrefixQuery("ak"), 1))[0][2] if values else 0, number)
+
+
+FRESH = float(FRESH_TIMES * len(SUGGESTED))
+
+
+async def test_values_are_counted_once_and_again_in_time() -> None:
+    counting = Counting()
+    assert [await counting.first(), await counting.first()] == [(0, 0), (1, 1)]
+    assert FRESH > FRESH_SECONDS
+    counting.clock.now += FRESH
+    counting.revision = b"2"
+    assert [await counting.first(), await counting.first()] == [(1, 1), (len(SUGGESTED) + 1, 2)]
+    counting.clock.now += 2 * FRESH  # nobody has asked for long: they are too old
+    assert await counting.first() == (0, 0)
+
+
+async def test_an_index_that_has_not_changed_is_not_counted_again() -> None:
+    counting = Counting()
+    await counting.first()
+    counting.clock.now += FRESH
+    assert [await counting.first(), await counting.first()] == [(1, 1), (1, 1)]
+    assert len(counting.engine.round_trips) == len(SUGGESTED)
+    counting.clock.now += FRESH
+    counting.revision = None  # which nobody may ask for
+    await counting.first()
+    assert await counting.first() == (len(SUGGESTED) + 1, 2)
+
+
+async def test_an_engine_that_fails_is_asked_again_later_and_what_is_known_is_used() -> None:
+    counting = Counting(fails=True)
+    assert [await counting.first() for _ in range(3)] == [(0, 0)] * 3
+    assert len(counting.engine.round_trips) == 1
+    counting.fails = False
+    counting.clock.now += FRESH_SECONDS
+    assert [await counting.first(), await counting.first()] == [(0, 0), (2, 1)]
+    counting.fails, counting.revision = True, b"2"
+    counting.clock.now += FRESH
+    assert [await counting.first(), await counting.first()] == [(2, 1), (2, 1)]
