@@ -34,6 +34,7 @@ LONGEST: Final = (
     "tests/faults/orders/test_callbacks.py",
     "tests/browser/test_order_page.py",
     "tests/faults/indexer/test_engine.py",
+    "tests/real/indexer/live/test_schedule.py",
     "tests/real/indexer/loading/test_resume.py",
     "tests/real/indexer/loading/test_proof.py",
     "tests/faults/search/test_hung_nodes.py",
@@ -71,7 +72,6 @@ LONGEST: Final = (
     "tests/real/orders/index/test_index_sync.py",
     "tests/real/search/text/test_judged_queries.py",
     "tests/real/search/queries/test_shards.py",
-    "tests/real/indexer/live/test_schedule.py",
 )
 
 SLOW: Final = (
@@ -83,6 +83,7 @@ SLOW: Final = (
     "tests/real/indexer/doctor/test_doctor.py",
     "tests/real/indexer/follow/test_kafka.py",
     "tests/real/indexer/live/test_claims.py",
+    "tests/real/indexer/live/test_schedule.py",
     "tests/real/indexer/loading/test_proof.py",
     "tests/real/indexer/loading/test_resume.py",
     "tests/real/indexer/loading/test_throttle.py",
