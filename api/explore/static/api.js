@@ -50,11 +50,11 @@ function record(entry) {
   for (const listener of listeners) listener(entries);
 }
 
-/** Calls the API; resolves to its answer, rejects with a Failure, or an AbortError where `signal` says so. A `quiet` call
+/** Calls the API; resolves to the content of its response, rejects with a Failure, or an AbortError where `signal` says so. A `quiet` call
  * is not in the journal.
  */
 export async function call(step, method, path, body = null, { signal, headers = {}, quiet = false, patience = TIMEOUT_MS } = {}) {
-  const entry = { n: ++count, step, method, path, body, headers, status: null, milliseconds: null, answer: null };
+  const entry = { n: ++count, step, method, path, body, headers, status: null, milliseconds: null, response: null };
   const options = { method, headers: { Authorization: `Bearer ${key}`, ...headers }, cache: "no-store" };
   if (body !== null) {
     options.headers["Content-Type"] = "application/json";
@@ -64,17 +64,17 @@ export async function call(step, method, path, body = null, { signal, headers = 
   options.signal = signal ? AbortSignal.any([signal, timeout]) : timeout;
   const started = performance.now();
   const note = (facts) => quiet || record({ ...entry, milliseconds: Math.round(performance.now() - started), ...facts });
-  let response, answer;
+  let response, content;
   try {
     response = await fetch(path, options);
-    answer = await response.json();
+    content = await response.json();
   } catch (error) {
     if (signal?.aborted) throw new DOMException("superseded", "AbortError");
     const failure = { code: "offline", message: String(error.message ?? error) };
     note({ status: 0 });
     throw new Failure(0, failure, null);
   }
-  note({ status: response.status, answer });
-  if (!response.ok) throw new Failure(response.status, answer.error, Number(response.headers.get("Retry-After")) || null);
-  return answer;
+  note({ status: response.status, response: content });
+  if (!response.ok) throw new Failure(response.status, content.error, Number(response.headers.get("Retry-After")) || null);
+  return content;
 }

@@ -18,7 +18,7 @@ function useAround(item, platform) {
     const controller = new AbortController();
     const put = (name) => (part) => setAround((before) => ({ ...before, [name]: part }));
     const ask = (name, body, select) =>
-      search(name, { platform: platform.id, ...body }, controller.signal).then((answer) => put(name)(select(answer)), () => put(name)(null));
+      search(name, { platform: platform.id, ...body }, controller.signal).then((response) => put(name)(select(response)), () => put(name)(null));
     const [thing, look] = partsOf(item);
     const { weapon, type } = item.details;
     const kind = weapon ? { weapon: [weapon] } : type ? { type: [type] } : {};
@@ -99,17 +99,17 @@ function Waiting() {
 }
 
 export function ItemPage({ id, route, platform, go, onRequest }) {
-  const [answer, setAnswer] = useState(null);
+  const [response, setResponse] = useState(null);
   const [error, setError] = useState(null);
   const [attempt, setAttempt] = useState(0);
   const heading = useRef(null);
-  const item = answer?.gear;
+  const item = response?.gear;
   const around = useAround(item, platform);
   useEffect(() => {
     const controller = new AbortController();
     call("item", "GET", `/v1/gear/${id}?platform=${platform.id}`, null, { signal: controller.signal }).then(
       (found) => {
-        setAnswer(found);
+        setResponse(found);
         setError(null);
       },
       (failure) => failure.name !== "AbortError" && setError(failure),
@@ -139,7 +139,7 @@ export function ItemPage({ id, route, platform, go, onRequest }) {
           <${FloatScale} value=${item.paint.float} exteriors=${platform.exteriors} />
           <div class="line small muted" aria-hidden="true"><span>0</span><span>1</span></div></div>`}
         <p class="buy"><span class="price">${item.price === null ? say("noPrice") : money(item.price, platform.currency)}</span>
-          ${!answer.available && html`<span class="badge">${say("unavailable")}</span>`}</p>
+          ${!response.available && html`<span class="badge">${say("unavailable")}</span>`}</p>
         <p class="actions">
           ${inspect && html`<a class="button" href=${inspect} rel="noreferrer noopener"><${Icon} name="eye" />${say("inspect")}</a>`}
           <button type="button" class="button" onClick=${onRequest}><${Icon} name="code" />${say("request")}</button></p>

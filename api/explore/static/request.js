@@ -4,7 +4,7 @@ import { LANGUAGES_OF_CODE, codeOf, highlighted, pretty } from "./code.js";
 import { Icon, html, useEffect, useRef, useState } from "./ui.js";
 import { say } from "./words.js";
 
-const MAX_ANSWER = 20_000;
+const MAX_RESPONSE = 20_000;
 const MAIN = ["search", "item", "order", "state"];
 
 const Code = ({ text, label }) => html`<pre tabindex="0" role="region" aria-label=${label}><code>${highlighted(text).map(([kind, part], at) =>
@@ -44,10 +44,10 @@ export function RequestDrawer({ onClose }) {
   }, []);
   const main = entries.find(({ step }) => MAIN.includes(step)) ?? entries[0];
   const entry = entries.find(({ n }) => n === picked) ?? main;
-  const answer = entry?.answer ? pretty(entry.answer) : "";
-  const tabs = [...Object.entries(LANGUAGES_OF_CODE), ["answer", say("answer")]];
-  const text = !entry ? "" : language === "answer"
-    ? answer.length > MAX_ANSWER ? `${answer.slice(0, MAX_ANSWER)}\n…` : answer
+  const response = entry?.response ? pretty(entry.response) : "";
+  const tabs = [...Object.entries(LANGUAGES_OF_CODE), ["response", say("response")]];
+  const text = !entry ? "" : language === "response"
+    ? response.length > MAX_RESPONSE ? `${response.slice(0, MAX_RESPONSE)}\n…` : response
     : codeOf(language, entry, location.origin, access.published ? access.key : null);
   return html`<dialog class="drawer" ref=${dialog} aria-labelledby="request-title" onClose=${onClose}
       onClick=${(event) => event.target === dialog.current && dialog.current.close()}>
@@ -62,7 +62,7 @@ export function RequestDrawer({ onClose }) {
         <p class="call"><b>${entry.method}</b> <code>${entry.path}</code></p>
         <div class="code-head"><${Tabs} name=${say("requestTitle")} chosen=${language} onChoose=${setLanguage} entries=${tabs} /><${Copy} text=${text} /></div>
         <div id="code" role="tabpanel" aria-labelledby=${`tab-${language}`}><${Code} text=${text} label=${say("requestTitle")} /></div>
-        ${language !== "json" && language !== "answer" && html`<p class="muted small">${say(access.published ? "requestPublicKey" : "requestOwnKey")}</p>`}`}
+        ${language !== "json" && language !== "response" && html`<p class="muted small">${say(access.published ? "requestPublicKey" : "requestOwnKey")}</p>`}`}
     </div>
   </dialog>`;
 }

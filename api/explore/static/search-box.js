@@ -17,7 +17,7 @@ function useSuggestions(text, platform, wanted) {
     const query = new URLSearchParams({ q: text, platform, limit: 8 });
     const timer = setTimeout(() => {
       call("suggest", "GET", `/v1/gear/suggest?${query}`, null, { signal: controller.signal })
-        .then((answer) => setSuggestions(answer.suggestions), () => {}); // a search goes without them
+        .then((response) => setSuggestions(response.suggestions), () => {}); // a search goes without them
     }, SUGGEST_MS);
     return () => {
       clearTimeout(timer);

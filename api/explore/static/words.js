@@ -30,7 +30,7 @@ const ENGLISH = {
   requestTitle: "The request behind it",
   requestWhich: "Request", requestOwnKey: "Your token is not shown: put it into GEAR_TOKEN first.",
   requestPublicKey: "The key in it is this page’s public one: it works as it stands.",
-  answer: "Answer", copy: "Copy", copied: "Copied", close: "Close",
+  response: "Response", copy: "Copy", copied: "Copied", close: "Close",
   step_search: "Search", step_facets: "Counts", step_more: "More results", step_suggest: "Suggestions", step_item: "One item",
   step_same: "Same name", step_variants: "Other versions", step_similar: "Similar items", step_order: "Place an order",
   step_state: "Order", step_deliveries: "Callbacks", step_cancel: "Cancel the order", step_live: "New listings",

@@ -231,7 +231,7 @@ async def test_hostile_listings_are_text(window: ShopWindow) -> None:
         links = await page.evaluate("[...document.querySelectorAll('a')].map(a => a.protocol)")
         assert set(links) <= {"http:"}
         await page.get_by_role("button", name="Show the request").first.click()
-        await page.get_by_role("tab", name="Answer").click()
+        await page.get_by_role("tab", name="Response").click()
         await expect(page.locator("#code")).to_contain_text("window.ran = 1")
         await page.goto(f"{window.base}/explore?q=%3Cscript%3Ewindow.ran=1%3C/script%3E&type={MARKUP}")
         await expect(page.get_by_role("button", name=re.compile("^Remove Type: <img"))).to_be_visible()
