@@ -134,8 +134,9 @@ def parse_text(
     quantities = [quantity for quantity in quantities if quantity.certain or not certain_only]
     if with_seeds:
         quantities = with_bare_seeds(text, quantities)
-    # what says that a price is asked, where there is none (`ak47 b/o`), says nothing
-    pieces = [piece.replace(ASKING_PRICE, " ") for piece in text_between(text, quantities)]
+    pieces = list(text_between(text, quantities))
+    if ASKING_PRICE in text:  # where no price is asked (`ak47 b/o`) it says nothing
+        pieces = [piece.replace(ASKING_PRICE, " ") for piece in pieces]
     readings = _readings(pieces, quantities, vocabulary, open_ended=not text[-1:].isspace())
     terms = [term for reading in readings for term in reading.terms]
     excluded = [term for reading in readings for term in reading.excluded]

@@ -248,28 +248,22 @@ class Spellings:
         return Term(finished(words) if meanings else words, meanings, is_attached=is_attached), at + length
 
     def _is_many_at(self, at: int) -> bool:
-        """Whether the number there says how many are wanted, or how long, and nothing of an item."""
-        return self._is_duration_at(at) or self._is_quantity_at(at)
-
-    def _is_quantity_at(self, at: int) -> bool:
-        """Whether the number there says how many are wanted: `50 cases`, `50 caisses kilowatt`, `五个`."""
+        """Whether the number there says how many are wanted, or how long: `50 cases`, `50 caisses kilowatt`, `五个`."""
         measure = self._letters[at + 1 : at + 2]
         if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:
-            return bool(few_in(self._words[at].typed, self._numerals))
+            return bool(few_in(self._words[at].typed, self._numerals)) or self._is_duration_at(at)
         if not _NUMBER.fullmatch(self._letters[at]) or at + 1 == len(self._words):
             return False
         if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
             return False  # `gamma 2 case`
         last = min(at + 1 + MAX_NAME, len(self._words) - 1)
         plurals = [place for place in range(at + 2, last + 1) if self._letters[place].endswith("s")]
-        return any(self._is_opened(place) for place in (at + 1, *plurals))
+        return self._is_duration_at(at) or any(self._is_opened(place) for place in (at + 1, *plurals))
 
     def _is_duration_at(self, at: int) -> bool:
         """Whether the number there says how long: `7 days`, `15days`, `13 years old`."""
         ends = (at + 2, at + 3)
-        return self._letters[at].isdecimal() and any(
-            "".join(self._letters[at + 1 : end]) in self._vocabulary.duration_letters for end in ends
-        )
+        return any("".join(self._letters[at + 1 : end]) in self._vocabulary.duration_letters for end in ends)
 
     def _is_opened(self, at: int) -> bool:
         """Whether what can be opened is there: a case, a capsule."""
