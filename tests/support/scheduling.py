@@ -78,6 +78,7 @@ SLOW: Final = (
     "tests/browser/",
     "tests/clients/",
     "tests/faults/",
+    "tests/real/changes/test_shards.py",
     "tests/real/test_node.py",
     "tests/real/test_demo.py",
     "tests/real/indexer/doctor/test_doctor.py",
@@ -90,13 +91,16 @@ SLOW: Final = (
     "tests/real/orders/placing/test_retries.py",
     "tests/real/webhooks/test_callbacks.py",
     "tests/real/search/pagination/test_cursor_and_changes.py",
+    "tests/real/search/pagination/test_cursor_and_vocabulary.py",
     "tests/real/search/queries/test_explain.py",
+    "tests/real/search/queries/test_shards.py",
     "tests/real/search/text/test_catalogue_texts.py",
+    "tests/real/search/text/test_new_slang.py",
     "tests/real/store/migrations/test_migrate.py",
     "tests/real/store/connection/test_pgbouncer.py",
 )
 """Folders and files that `make test` leaves to `make test-slow`: each waits for processes to start, die and come back,
-or for a whole catalogue.
+for what takes effect in seconds, or for an index of its own, such as that of a whole catalogue.
 """
 
 
