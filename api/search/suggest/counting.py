@@ -22,7 +22,7 @@ from api.search.suggest.requests import counts_of, frequent_request, uncounted_o
 from mappings.fields import SUGGESTED
 from mappings.platforms import Platform
 
-MAX_VALUES: Final = 10_000
+MAX_COUNTED: Final = 10_000
 """Of each kind; some 7 MB for all."""
 FRESH_SECONDS: Final = 10.0
 FRESH_TIMES: Final = 100
@@ -102,7 +102,7 @@ class FrequentValueCounts:
         counts: dict[str, Counts] = {}
         uncounted = 0
         for row in SUGGESTED:  # one after the other: suggestions meanwhile wait for one at most
-            (response,) = await self._engine.search_all(platforms, [frequent_request(row, MAX_VALUES)])
+            (response,) = await self._engine.search_all(platforms, [frequent_request(row, MAX_COUNTED)])
             counts[row.kind] = counts_of(response)
             uncounted = max(uncounted, uncounted_of(response))
         self._number += 1

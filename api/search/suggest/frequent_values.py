@@ -6,7 +6,7 @@ from heapq import nsmallest
 from typing import Final
 
 from api.search.parsing.prefix import PrefixQuery
-from api.search.suggest.requests import PLACES, Suggestion
+from api.search.suggest.requests import Suggestion, rank
 from mappings.folding import fold
 
 _LAST: Final = chr(0x10FFFF)
@@ -27,7 +27,7 @@ class FrequentValues:
             for text, count in each
             if count > uncounted
         ]
-        values.sort(key=lambda value: (-value.count, value.text, PLACES[value.kind]))
+        values.sort(key=rank)
         self._values = values
         self._folded = sorted((fold(value.text), place) for place, value in enumerate(values))
 

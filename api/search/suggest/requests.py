@@ -15,8 +15,7 @@ MAX_VALUES = 65_000  # the engine gives no more than 65,535 buckets
 MANY_VALUES = frozenset({"name", "stickers"})
 """Fields that count by filters: `terms` needs their global ordinals, which the engine makes anew after each refresh."""
 BY_FREQUENCY = [{"_count": "desc"}, {"_key": "asc"}]
-PLACES = {row.kind: place for place, row in enumerate(SUGGESTED)}
-"""The order of kinds."""
+_PLACES = {row.kind: place for place, row in enumerate(SUGGESTED)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +158,14 @@ def _matches(query: SuggestionQuery, value: Suggestion) -> bool:
     return query.typed.matches(value.text, fuzzy=query.fuzzy)
 
 
+def rank(suggestion: Suggestion) -> tuple[bool, int, str, int]:
+    """What sorts suggestions: those that begin with the text first, then the most frequent, then by text and kind."""
+    return not suggestion.begins, -suggestion.count, suggestion.text, _PLACES[suggestion.kind]
+
+
 def best(suggestions: Sequence[Suggestion], limit: int) -> list[Suggestion]:
-    """Those that begin with the text first, then the most frequent, then by text and kind; each once."""
-    ranked = sorted(suggestions, key=lambda each: (not each.begins, -each.count, each.text, PLACES[each.kind]))
+    """The first by rank, each once."""
     unique: dict[tuple[str, str], Suggestion] = {}
-    for suggestion in ranked:
+    for suggestion in sorted(suggestions, key=rank):
         unique.setdefault((suggestion.text, suggestion.kind), suggestion)
     return list(unique.values())[:limit]

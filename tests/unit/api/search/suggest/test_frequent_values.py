@@ -16,7 +16,7 @@ from api.search.parsing.prefix import PrefixQuery
 from api.search.response_cache import IndexRevision
 from api.search.suggest.counting import FRESH_SECONDS, FRESH_TIMES, FrequentValueCounts
 from api.search.suggest.frequent_values import FrequentValues
-from api.search.suggest.requests import PLACES, Suggestion, uncounted_of
+from api.search.suggest.requests import Suggestion, uncounted_of
 from api.search.suggest.suggest import suggest
 from mappings.fields import SUGGESTED
 from mappings.platforms import Platform
@@ -26,12 +26,13 @@ from tests.support.search.engines import ScriptedEngine
 PLATFORMS = list(shared_platforms())
 WORDS = ("Ak", "Awp", "Fade", "Foil", "Fa")
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
-kinds = st.sampled_from([row.kind for row in SUGGESTED])
+KINDS = [row.kind for row in SUGGESTED]
+kinds = st.sampled_from(KINDS)
 
 
 def ordered(counts: Counter[tuple[str, str]]) -> list[tuple[str, str, int]]:
     listed = [(text, kind, count) for (text, kind), count in counts.items()]
-    return sorted(listed, key=lambda each: (-each[2], each[0], PLACES[each[1]]))
+    return sorted(listed, key=lambda each: (-each[2], each[0], KINDS.index(each[1])))
 
 
 def known(counts: Counter[tuple[str, str]], limit: int) -> FrequentValues:
