@@ -22,7 +22,8 @@ _BOUNDS = (*_LEADING_BOUNDS, "<max", ">min")
 MAX_WORDS = 60  # letters of the words before an amount
 _BEFORE = (*_LEADING_BOUNDS[:4], "float", "pattern")  # what stands before amounts alone
 _ENGLISH_BOUND = re.compile(
-    rf"(?<![^\W\d_{UNSPACED_LETTERS}])(?:under|below|sub|over|above|than|max|maximum|budget|within|up\s*to|most|least|between|from|and|to|min|of)\s*$",
+    rf"(?<![^\W\d_{UNSPACED_LETTERS}])(?:under|below|sub|over|above|than|max|maximum|budget|within|up\s*to|most|least|between|from|and|to|min"
+    r"|(?:limit|cap|ceiling|budget|max|maximum|most)\s+of)\s*$",
     re.IGNORECASE,
 )
 ENGLISH_MONEY = re.compile(r"\s*(?:dollars?|bucks|usd|euros?|eur|pounds|gbp|cents?)(?!\w)", re.IGNORECASE)

@@ -60,7 +60,8 @@ class VocabularyFile(BaseModel):
 
     # Words that say nothing of an item; they are left out only where nothing has all words of a text.
     fillers: tuple[str, ...] = ()
-    durations: tuple[str, ...] = ()  # and those behind a number, which says nothing either (`7 days`)
+    measures: tuple[str, ...] = ()  # and those behind a number, which says nothing either (`7 days`, `3 pieces`)
+    foreign_goods: Letters = frozenset()  # sold elsewhere: never corrected, left out beside a weapon alone (`robux`)
 
     # Exclusion, alternatives and conjunction: how the words beside these are meant.
     exclusions: tuple[str, ...] = ()  # `without`: what follows is not wanted

@@ -227,12 +227,12 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def ignored(self) -> frozenset[str]:
         """The letters of what says nothing of an item."""
-        return spelt((*self.fillers, *self.durations)) | self.trade.marks
+        return spelt((*self.fillers, *self.measures)) | self.trade.marks
 
     @cached_property
-    def duration_letters(self) -> frozenset[str]:
-        """The letters of what says how long behind a number."""
-        return spelt(self.durations)
+    def measure_letters(self) -> frozenset[str]:
+        """The letters of what says how long or how many behind a number."""
+        return spelt(self.measures)
 
     @cached_property
     def trade(self) -> TradeLetters:
@@ -320,7 +320,7 @@ class Vocabulary(VocabularyFile):
         yield Use(role=Role.NAME), self.names
         yield Use(role=Role.ATTACHED), self.has_attached
         yield Use(role=Role.ATTACHED_AFTER), self.attached_after
-        yield Use(role=Role.FILLER), [each for each in (*self.fillers, *self.durations) if len(words_of(each)) > 1]
+        yield Use(role=Role.FILLER), [each for each in (*self.fillers, *self.measures) if len(words_of(each)) > 1]
 
 
 class Lexicon(Vocabulary):

@@ -6,12 +6,14 @@ from itertools import combinations
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, finishes_of
 from api.search.parsing.relaxations import is_word, other_meanings, with_similar_words, without_fillers
-from api.search.parsing.stickers import words_of_names
-from api.search.parsing.words import Term
+from api.search.parsing.stickers import STICKER_COUNTS, words_of_names
+from api.search.parsing.words import Term, names_in
+from mappings.vocabulary.words import letters_of, words_of
 
 MAX_LEFT_OUT = 5  # words of which one or two are left out
 MIN_SENTENCE = 3  # words that say nothing of an item: beside so many, a word that is a name may be one by chance
 _THINGS = frozenset(("weapon", "type"))
+_DETAILS = frozenset(("exterior", "quality", "phase", "rarity"))
 
 
 def partials(strict: ParsedQuery, matching_words: Collection[str], similar: Collection[str]) -> list[ParsedQuery]:
@@ -22,7 +24,7 @@ def partials(strict: ParsedQuery, matching_words: Collection[str], similar: Coll
     base = without_fillers(strict) or strict
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     matching_words = {*matching_words, *counted}
-    mere_words = {term.typed for parse in base.parses for term in parse.terms if is_word(term)}
+    mere_words = {term.typed for parse in base.parses for term in parse.terms if _may_be_left_out(term, parse)}
     absent = mere_words.difference(matching_words, similar)
     uncertain = sorted(mere_words.intersection(similar).difference(matching_words))
     removals = [absent, *(absent | {each} for each in uncertain if 1 < len(uncertain) <= MAX_LEFT_OUT)]
@@ -44,7 +46,8 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     }
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     name_words |= counted
-    mere_words = {term.typed for parse in base.parses for term in parse.terms if is_word(term)} - name_words
+    mere_words = {term.typed for parse in base.parses for term in parse.terms if _may_be_left_out(term, parse)}
+    mere_words -= name_words
     uncertain = sorted(mere_words.difference(unknown))
     counts = (1, 2) if len(uncertain) <= MAX_LEFT_OUT else ()
     some = [set(few) for count in counts for few in combinations(uncertain, count)]
@@ -56,11 +59,25 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     if any(term.fields & _THINGS for term in terms):
         removals += [mere_words | {each} for each in doubtful if named - {each}][:MAX_LEFT_OUT]
         if sum(term.is_filler for parse in strict.parses for term in parse.terms) >= MIN_SENTENCE:
-            of_long_names = [
-                words_of_names(parse, parse.platform.merged_vocabulary.phrases, 2) for parse in base.parses
-            ]
-            removals.append((mere_words | name_words | set(doubtful)).difference(counted, *of_long_names))
+            removals += [mere_words | more for more in _by_chance(base, name_words, counted, doubtful)]
     return _with_other_meanings([_without(base, removal, with_doubtful=True) for removal in removals])
+
+
+def _by_chance(
+    base: ParsedQuery, name_words: Collection[str], counted: Collection[str], doubtful: Collection[str]
+) -> list[set[str]]:
+    """What the words of a sentence may say by chance: kinds beside a weapon, all names but one of them, all names.
+
+    Names of several words are said on purpose.
+    """
+    terms = [term for parse in base.parses for term in parse.terms]
+    of_long_names = [words_of_names(parse, parse.platform.merged_vocabulary.phrases, 2) for parse in base.parses]
+    every = {*name_words, *doubtful}.difference(counted, *of_long_names)
+    names = [term.typed for term in terms if term.typed in every.intersection(name_words)]
+    kinds = (
+        {term.typed for term in terms if _is_kind(term)} if any("weapon" in term.fields for term in terms) else set()
+    )
+    return [kinds, *(every - {name} for name in names[:MAX_LEFT_OUT]), every]
 
 
 def _with_other_meanings(candidates: Sequence[ParsedQuery | None]) -> list[ParsedQuery]:
@@ -75,6 +92,17 @@ def _with_and_without_finishes(parsed: ParsedQuery) -> list[ParsedQuery]:
     return [parsed, by_words, *other_meanings(by_words)]
 
 
+def _may_be_left_out(term: Term, parse: PlatformParse) -> bool:
+    """Whether it is a word that may be left out: goods of other shops beside a weapon alone."""
+    is_beside_weapon = term.is_foreign and any("weapon" in other.fields for other in parse.terms)
+    return is_beside_weapon or is_word(term)
+
+
+def _is_kind(term: Term) -> bool:
+    """Whether it is a kind of weapon: what is opened, or on an item, may be said beside one."""
+    return term.fields == {"type"} and not term.otherwise and not any(meaning.words for meaning in term.meanings)
+
+
 def _is_doubtful(term: Term) -> bool:
     """Whether it stands for words of names, or for a rarity, which may be chance."""
     return bool(term.meanings) and not term.typed.isnumeric() and term.fields <= {"rarity"}
@@ -83,11 +111,12 @@ def _is_doubtful(term: Term) -> bool:
 def _without(parsed: ParsedQuery, words: Collection[str], *, with_doubtful: bool = False) -> ParsedQuery | None:
     """Without these mere words, and doubtful ones; None if that changes nothing or leaves nothing known."""
 
-    def is_left_out(term: Term) -> bool:
-        return term.typed in words and (is_word(term) or (with_doubtful and _is_doubtful(term)))
+    def is_left_out(term: Term, parse: PlatformParse) -> bool:
+        may_be = _may_be_left_out(term, parse) or (with_doubtful and (_is_doubtful(term) or _is_kind(term)))
+        return term.typed in words and may_be
 
     def stripped(parse: PlatformParse) -> PlatformParse:
-        ignored = [term for term in parse.terms if is_left_out(term)]
+        ignored = [term for term in parse.terms if is_left_out(term, parse)]
         terms = tuple(term for term in parse.terms if term not in ignored)
         is_ordered = bool(parsed.has_order or parse.sort)
         finishes = finishes_of(terms, parse.platform.merged_vocabulary, is_ordered=is_ordered)
@@ -99,12 +128,29 @@ def _without(parsed: ParsedQuery, words: Collection[str], *, with_doubtful: bool
         for parse in parses
         for term in parse.terms
     )
-    if not is_usable or not any(parse.ignored for parse in parses):
+    is_by_chance = all(_is_by_chance(parse, words_of(parsed.text)) for parse in parses)
+    if not is_usable or not any(parse.ignored for parse in parses) or is_by_chance:
         return None
     return replace(parsed, parses=parses, relaxation=Relaxation.PARTIAL)
 
 
+def _is_by_chance(parse: PlatformParse, typed: Sequence[str]) -> bool:
+    """Whether what is left says too little beside what is left out: a detail alone, or one word that is a name.
+
+    `kinderwagen gebraucht` shows no worn skins. In a trade post something of a shop is meant.
+    """
+    says_more = parse.quantities or parse.sort or any(term.fields & _THINGS for term in parse.terms)
+    if says_more or any(letters_of([word]) in parse.platform.merged_vocabulary.trade.wanting for word in typed):
+        return False
+    if all(term.fields and term.fields <= _DETAILS for term in parse.terms):
+        return len(parse.ignored) >= len(parse.terms)
+    is_one_word = len(parse.terms) == 1 and max(map(len, names_in(parse.terms[0]))) == 1
+    return is_one_word and len(parse.ignored) > 1
+
+
 def _counted(parse: PlatformParse) -> Sequence[Term]:
     """The terms behind a number of things on the item (`4x crown foil`): they are not left out, as no number is."""
-    start = next((at for at, term in enumerate(parse.terms) if term.count > 1), len(parse.terms))
+    start = next(
+        (at for at, term in enumerate(parse.terms) if term.count > 1 and term.count in STICKER_COUNTS), len(parse.terms)
+    )
     return parse.terms[start:] if any(term.narrows for term in parse.terms[:start]) else ()

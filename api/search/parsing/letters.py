@@ -108,7 +108,8 @@ def without_typos(text: str, vocabulary: Vocabulary) -> str:
 
 
 def _is_known_word(letters: str, vocabulary: Vocabulary) -> bool:
-    return letters in vocabulary.ignored or letters in vocabulary.words_of_finishes
+    tables = (vocabulary.ignored, vocabulary.words_of_finishes, vocabulary.foreign_goods)
+    return any(letters in each for each in tables)
 
 
 def _name_at(words: list[str], letters: list[str], heard: int, vocabulary: Vocabulary) -> tuple[int, str]:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from urllib.parse import parse_qsl, unquote
 
+# the part of a link that names an item, without the rest: `?name=AK-47+%7C+Redline&page=1`
+_QUERY = re.compile(r"^\s*\?(?=[\w-]+=)\S+")
 _LINK = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*", re.IGNORECASE)
 _ENCODED = re.compile(r"%[0-9a-f]{2}", re.IGNORECASE)
 # Parts of links that say nothing of an item, and the parameters that name one.
@@ -13,7 +15,7 @@ _COMMON_PARTS = re.compile(
     re.IGNORECASE,
 )
 _SEARCH_PARAMETERS = frozenset(["keyword", "q", "query", "search", "text", "title"])
-_NAME_PARAMETERS = _SEARCH_PARAMETERS | {"item", "market_hash_name", "name"}
+_NAME_PARAMETERS = _SEARCH_PARAMETERS | {"exterior", "item", "market_hash_name", "name", "phase"}
 # what a browser adds to the name of a picture that is kept
 _PICTURE = re.compile(r"(?:\s*\(\d{1,3}\))?\.(?:png|jpe?g|webp|gif|avif|bmp)\s*$", re.IGNORECASE)
 # the numbers of the lines in a list
@@ -23,6 +25,18 @@ _LIST_NUMBER = re.compile(r"\s*\d{1,3}(?:[.)]|\s[-\u2013\u2014])\s+(?=[^\W\d])")
 _CLOCK = r"\d{1,2}:[0-5]\d(?::[0-5]\d)?(?!\d)"
 _CHAT_LINE = re.compile(rf"\W*(?:{_CLOCK}\W*(?:\w[\w .-]{{0,24}}:\s+)?|\w[\w .-]{{0,24}},?\s*\W?{_CLOCK}\W*:\s+)")
 _SEPARATORS = re.compile(r"[-_+]+")
+# what a trade post calls selling and buying: `S> ak redline`
+_TRADE_LETTER = re.compile(r"(?:^|(?<=\s))([sb])\s?>\s", re.IGNORECASE)
+# how many for how many: `1:1 knife only`
+_RATIO = re.compile(r"(?<![\d:.])\d:\d(?![\d:.])")
+# a heart, no bound: `thx <3`
+_HEART = re.compile(r"(?<!\w)(thanks|thank you|thx|tysm|ty|pls|please|love)\s*<3+\s*$", re.IGNORECASE)
+# when the item may be traded again, as an inventory says it: `Tradable/Marketable After Sep 04, 2026 (7:00:00) GMT`
+_TRADABLE = re.compile(
+    r"(?<!\w)(?:tradable|tradeable|marketable)(?:/\w+)?\s+(?:after|until):?\s+[a-z]{3,9}\.?\s+\d{1,2}(?!\w)(?:,?\s+20\d\d)?"
+    r"(?:\s*\([\d:]+\))?(?:\s+gmt)?",
+    re.IGNORECASE,
+)
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 # `[H] knife [W] keys`: what somebody has, and what they want for it
 _TRADE_MARK = re.compile(
@@ -34,14 +48,26 @@ _OR_ELSE = re.compile(r"\s*(?:[,;|+&]|(?<!\w)or(?!\w))\s*", re.IGNORECASE)
 
 def unpacked(text: str) -> str:
     """The text without the number of a line or the head of a chat's, names in the place of links and picture files."""
-    if "%" in text or "/" in text:
-        text = _LINK.sub(lambda match: _name_in(match.group()), text)
-        if _ENCODED.search(text):
-            text = unquote(text, errors="ignore")
+    if "%" in text or "/" in text or "?" in text[:2]:
+        text = _with_names(text)
     if ":" in text and (head := _CHAT_LINE.match(text)):
         text = text[head.end() :]
     text = _PICTURE.sub("", text) if "." in text else text
+    text = _of_chats(text) if "<" in text or ">" in text or ":" in text or "able" in text else text
     return text[numbered.end() :] if (numbered := _LIST_NUMBER.match(text)) else text
+
+
+def _with_names(text: str) -> str:
+    """The text, names in the place of links, percent-encoding read."""
+    text = _QUERY.sub(lambda match: " ".join(_named(match.group(), _NAME_PARAMETERS)) or match.group(), text)
+    text = _LINK.sub(lambda match: _name_in(match.group()), text)
+    return unquote(text, errors="ignore") if _ENCODED.search(text) else text
+
+
+def _of_chats(text: str) -> str:
+    """The text without hearts, ratios and dates of trade locks, the letters of trade posts as words."""
+    text = _TRADE_LETTER.sub(lambda match: "wts " if match[1] in "sS" else "wtb ", text)
+    return _TRADABLE.sub(" ", _RATIO.sub(" ", _HEART.sub(r"\1", text)))
 
 
 def is_listing(text: str) -> bool:

@@ -3,7 +3,7 @@
 import re
 from functools import partial
 
-from api.search.parsing.quantities import OTHER_CURRENCY
+from api.search.parsing.quantities import ASKING_PRICE, OTHER_CURRENCY
 from mappings.vocabulary.amounts import ENGLISH_MONEY, AmountMatch
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
@@ -24,6 +24,15 @@ _GROUPED = re.compile(
     r"([1-9]\d{0,2})\s(\d00|\d{3}(?=\s*(?:[$€£¤]|usd|eur)))(?!\w|[.,]\d)",
     re.IGNORECASE,
 )
+_ASKED_EACH = re.compile(r"(?<![\w.])@\s*(?=[$€£]?\s*\d)")  # `10 keys @ 0.40`
+# An asked price is no bound in whatever currency: `b/o $14`, `95$ b/o`. The word is said of the amount behind it if it
+# has one, and of no float (`0.15 b/o 50`).
+_ASKED = re.compile(
+    rf"(?P<before>{ASKING_PRICE}\s*)?(?:[$€£]\s*)?(?<![\w.,])(?(before)|(?!0[.,]))(?P<amount>\d[\d.,]*k?)"
+    rf"(?:\s*(?:[$€£]|(?:usd|eur|gbp|dollars?|bucks|euros?)(?!\w)))?"
+    rf"(?P<after>[\s,]*{ASKING_PRICE}(?!\s*[$€£]?\s*\d[\d.,]*+k?(?![\s,]*{ASKING_PRICE})))?",
+    re.IGNORECASE,
+)
 _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 
 
@@ -37,7 +46,18 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
             text = ranges.sub(lambda match: _range(match, vocabulary), text, count=MAX_RANGES)
         text = vocabulary.amount_words.in_english(text, _english, is_name)
         text = _GROUPED.sub(r"\1\2\3", text) if numbers > 1 else text
-    return _SUB.sub("sub ", text)
+    text = _SUB.sub("sub ", text) if "-" in text else text
+    return _with_asked(text) if "@" in text or ASKING_PRICE in text else text
+
+
+def _with_asked(text: str) -> str:
+    """The text, each asked price as an amount of no currency."""
+    return _ASKED.sub(_without_currency, _ASKED_EACH.sub(f" {ASKING_PRICE} ", text))
+
+
+def _without_currency(match: re.Match[str]) -> str:
+    is_asked = match["before"] or match["after"]
+    return f" {match['amount']} {ASKING_PRICE} " if is_asked else match.group()
 
 
 def _range(match: re.Match[str], vocabulary: Vocabulary) -> str:

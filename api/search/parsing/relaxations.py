@@ -35,6 +35,7 @@ from mappings.vocabulary.words import letters_of, words_of
 
 MIN_SHORTENED = 3  # letters of a word that may be unfinished anywhere in a text
 MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
+MIN_FIRST_LETTER_ALONE = 7  # where it is all that a text says
 _CONTAINERS = frozenset({"Container"})
 
 
@@ -54,7 +55,8 @@ def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
     letters = letters_of([strict.text])
     things = sum(not term.fields.isdisjoint(("weapon", "type")) for term in parse.terms)
     is_list = things > 1 or (things and has_separators(strict.text))
-    if not (parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade.marks)):
+    is_pasted = "|" in strict.text
+    if not (is_pasted or parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade.marks)):
         return None  # as most texts
     text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary)
     if not text:
@@ -100,7 +102,11 @@ def corrections(strict: ParsedQuery, matching_words: Collection[str]) -> list[Pa
     Fillers that an offered item has may be of the name (`the emperor`), and are left out where that finds nothing.
     """
     bases = dict.fromkeys(without_fillers(strict, each) or strict for each in (matching_words, ()))
-    return [each for base in bases for each in _corrections(base, matching_words)]
+    corrected = [each for base in bases for each in _corrections(base, matching_words)]
+    if any(term.carries for term in _all_terms(strict)):  # `redlin ak w/ crown foil`
+        on_items = (with_similar_words(each, matching_words, each.relaxation) for each in words_of_stickers(strict))
+        corrected += [each for each in on_items if each is not None]
+    return corrected
 
 
 def _corrections(base: ParsedQuery, matching_words: Collection[str]) -> list[ParsedQuery]:
@@ -112,7 +118,7 @@ def _corrections(base: ParsedQuery, matching_words: Collection[str]) -> list[Par
 
 def is_word(term: Term) -> bool:
     """Whether it may be left out: numbers, model names and what says that others are not wanted never are."""
-    is_doubted = term.is_mere and not (term.is_attached or term.is_negation)
+    is_doubted = term.is_mere and not (term.is_attached or term.is_negation or term.is_foreign)
     return is_doubted and all(word.is_correctable for word in term.words)
 
 
@@ -214,10 +220,13 @@ def words_as_prefixes(parsed: ParsedQuery) -> ParsedQuery | None:
 def with_other_first_letters(parsed: ParsedQuery, matching_words: Collection[str]) -> ParsedQuery | None:
     """Words that are not known match similar ones that begin with another letter, too; None if there is none."""
 
+    is_alone = _is_one_word(parsed)
+    shortest = MIN_FIRST_LETTER_ALONE if is_alone else MIN_FIRST_LETTER
+
     def widened(term: Term) -> Term:
         words = tuple(
-            replace(word, fuzzy=True, fuzzy_first=True)
-            if _needs_correction(term, word, matching_words) and len(word.typed) >= MIN_FIRST_LETTER
+            replace(word, fuzzy=True, fuzzy_first=True, is_alone=is_alone)
+            if _needs_correction(term, word, matching_words) and len(word.typed) >= shortest
             else word
             for word in term.words
         )
@@ -321,10 +330,16 @@ def with_similar_words(
     strict: ParsedQuery, matching_words: Collection[str], relaxation: Relaxation
 ) -> ParsedQuery | None:
     """Words that are not known match similar ones, and every word may be a prefix; None if no word is correctable."""
+    is_alone = _is_one_word(strict)
 
     def widened(term: Term) -> Term:
         words = tuple(
-            replace(word, fuzzy=_needs_correction(term, word, matching_words), prefixes=word.endings)
+            replace(
+                word,
+                fuzzy=_needs_correction(term, word, matching_words),
+                is_alone=is_alone,
+                prefixes=word.endings,
+            )
             for word in term.words
         )
         return replace(term, words=words, by_name=not term.narrows and bool(term.fields))
@@ -345,8 +360,16 @@ def single_word(strict: ParsedQuery, word: Word) -> ParsedQuery:
     return ParsedQuery(word.typed, tuple(PlatformParse(each.platform, (term,)) for each in strict.parses))
 
 
+def _is_one_word(parsed: ParsedQuery) -> bool:
+    """Whether a single word is all that the text says."""
+    return all(not parse.quantities for parse in parsed.parses) and all(
+        len(parse.terms) == 1 and len(parse.terms[0].words) == 1 for parse in parsed.parses
+    )
+
+
 def _needs_correction(term: Term, word: Word, matching_words: Collection[str]) -> bool:
-    return not (term.meanings or term.is_negation) and word.is_correctable and word.typed not in matching_words
+    is_doubted = not (term.meanings or term.is_negation or term.is_foreign)
+    return is_doubted and word.is_correctable and word.typed not in matching_words
 
 
 def _all_terms(parsed: ParsedQuery) -> list[Term]:

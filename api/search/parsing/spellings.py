@@ -15,8 +15,8 @@ from mappings.vocabulary.words import letters_of
 
 MAX_NAME = 3  # words of a case's name between how many of it are wanted and its type (`20 broken fang cases`)
 _YEAR_JOINED = re.compile(r"^(20[12]\d)(?=[A-Za-z]{2})")  # `上海2024donk`
-_COUNT = re.compile(r"(\d{1,3})x|x(\d{1,3})")
-_ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th)")  # of a birthday
+_COUNT = re.compile(r"(\d{1,4})x|x(\d{1,4})")
+_ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th|[dh])")  # of a birthday; days and hours of a trade lock
 MAX_FEW = 5  # as many things as an item carries
 _NUMBER = re.compile(r"\d{1,3}")
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
@@ -251,19 +251,25 @@ class Spellings:
         """Whether the number there says how many are wanted, or how long: `50 cases`, `50 caisses kilowatt`, `五个`."""
         measure = self._letters[at + 1 : at + 2]
         if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:
-            return bool(few_in(self._words[at].typed, self._numerals)) or self._is_duration_at(at)
+            return bool(few_in(self._words[at].typed, self._numerals)) or self._is_measure_at(at)
         if not _NUMBER.fullmatch(self._letters[at]) or at + 1 == len(self._words):
             return False
         if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
             return False  # `gamma 2 case`
         last = min(at + 1 + MAX_NAME, len(self._words) - 1)
         plurals = [place for place in range(at + 2, last + 1) if self._letters[place].endswith("s")]
-        return self._is_duration_at(at) or any(self._is_opened(place) for place in (at + 1, *plurals))
+        return self._is_measure_at(at) or any(self._is_opened(place) for place in (at + 1, *plurals))
 
-    def _is_duration_at(self, at: int) -> bool:
-        """Whether the number there says how long: `7 days`, `15days`, `13 years old`."""
+    def _is_command(self) -> bool:
+        """Whether the first word may be the name of a chat bot's command: `!price`, `!knife`."""
+        length, entry = self._spelling_at(0)
+        is_kind = entry is not None and bool(values_of(entry.meanings, "type"))
+        return (is_kind and length < len(self._words)) or self._letters[0] in self._vocabulary.ignored
+
+    def _is_measure_at(self, at: int) -> bool:
+        """Whether the number there says how long or how many: `7 days`, `15days`, `13 years old`, `3 pieces`."""
         ends = (at + 2, at + 3)
-        return any("".join(self._letters[at + 1 : end]) in self._vocabulary.duration_letters for end in ends)
+        return any("".join(self._letters[at + 1 : end]) in self._vocabulary.measure_letters for end in ends)
 
     def _is_opened(self, at: int) -> bool:
         """Whether what can be opened is there: a case, a capsule."""

@@ -44,6 +44,8 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
         words = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and term.typed not in of_names]
         is_said_before = any(term.is_attached for term in parse.terms[: min(words, default=0)])  # `with a sticker navi`
         starts = words[:1] if is_said_before else [at for at in words if at >= finishes][-MAX_STICKER_WORDS:]
+        if of_names and words and not finishes:  # Headshot is a finish: `usp headshot guarantee`
+            starts += [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and at not in starts][:1]
     else:  # `crown foil x4`, `クラウンフォイル付き`
         starts = [0] if carrier is not None or _is_said_attached(parse.terms) else []
     if not starts:
@@ -115,8 +117,10 @@ def _with_stickers(
 
     `of_names`: the words that are names of finishes; those behind a weapon are its finish (`navi on ak redline`).
     """
-    before = [term for term in parse.terms[:start] if not term.is_filler]
-    rest = [term for term in parse.terms[start:] if not term.is_filler]
+    unread = [term for term in parse.terms if term.is_filler or term.is_attached]  # `sticker on it`
+    before, rest = (
+        [term for term in part if term not in unread] for part in (parse.terms[:start], parse.terms[start:])
+    )
     weapon = max((at for at, term in enumerate(rest) if term.narrows), default=len(rest))
     count = max((term.count for term in parse.terms[start:]), default=0)
     others, stickers = list[Term](), list[Term]()

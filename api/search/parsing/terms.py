@@ -96,12 +96,12 @@ class _Reader(Spellings):
     def _is_minus(self) -> bool:
         """Whether a minus before the word says that it is not wanted: `awp -asiimov`, not `glock -18`.
 
-        Before a word that says nothing of an item `!` begins a command: `!price awp`.
+        Before a word that says nothing of an item, or what kind of thing it is, `!` begins a command: `!price awp`.
         """
         gap = self._gaps[self._at]
         if not _MINUS.search(gap) or (self._at and len(gap) == 1):
             return False
-        if not self._at and gap.strip() == "!" and self._letters[0] in self._vocabulary.ignored:
+        if not self._at and gap.strip() == "!" and self._is_command():
             return False
         return not (self._at and self._vocabulary.is_known("".join(self._letters[self._at - 1 : self._at + 1])))
 
@@ -396,4 +396,5 @@ class _Reader(Spellings):
         is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
         is_filler = (bool(count) or is_many or letters in ignored or role is Role.FILLER) and role is not Role.NAME
         is_negation = role in NEGATING and not is_filler and self._is_negation(at, role)
-        return Term((self._words[at],), is_filler=is_filler, is_negation=is_negation, count=count, carries=carries)
+        term = Term((self._words[at],), is_filler=is_filler, is_negation=is_negation, count=count, carries=carries)
+        return replace(term, is_foreign=True) if letters in self._vocabulary.foreign_goods else term

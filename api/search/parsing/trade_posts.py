@@ -7,6 +7,9 @@ the first item, also of names whose type is said once (`cases: fracture, prisma 
 
 A bare number behind a name is the price that is asked if it has cents or four digits or more, ends its offer, or stands
 before the next weapon. Years are no prices, and no number that is part of a known name is (`毁灭者 2000`).
+
+Where a market name is pasted with what stands around it elsewhere (`Order 7: 2x FAMAS | Djinn (Field-Tested) - $4.10`),
+the name counts, with the details and bounds that the text has besides.
 """
 
 import re
@@ -24,7 +27,10 @@ from mappings.vocabulary.words import letters_of, words_and_gaps
 
 _NUMBER = re.compile(r"\d{1,9}k?")
 _SURE = re.compile(r"\d{4}|\dk|[.,]\d\d$")  # a seed has three digits
-_SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b]")  # of a list
+_SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b]|\]\s*\[|\s/\s")  # of a list
+# of a market name: the end of a clause, a column or its exterior
+_NAME_END = re.compile(r"[,;:\t\n\[\])]|\s[-\u2013\u2014]\s|\s{2}")
+_AMOUNT = re.compile(r"[$€£]?\s*\d")  # without a bound
 _MIN_LISTED = 3  # names whose type is said once; two may be one name and more about it
 _JOINTS = re.compile(r"[.,*=\u00d7]")  # of a sum (`2100*4.4=9200`)
 
@@ -38,6 +44,7 @@ class _Kind(Enum):
     EITHER = auto()
     NUMBER = auto()
     PRICE = auto()
+    QUANTITY = auto()
     SELLING = auto()
     BUYING = auto()
     SEEKING = auto()
@@ -67,6 +74,7 @@ _KINDS_OF_ROLES = {
 _MARKS = (_Kind.SELLING, _Kind.BUYING)
 _ITEMS = (_Kind.NAME, _Kind.NAMED_TYPE, _Kind.WEAPON, _Kind.TYPE)
 _NAMES = (*_ITEMS, _Kind.DETAIL)
+_PASTED = (_Kind.WEAPON, _Kind.TYPE, _Kind.NAMED_TYPE)  # what a market name begins with
 _DETAILS = frozenset(("exterior", "quality", "phase"))
 
 
@@ -76,13 +84,39 @@ def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) 
     wanted = _wanted(parts)
     offers = [_with_prices(offer) for offer in _offers(wanted) if _has(offer, *_NAMES)]
     is_post = _has(wanted, *_MARKS) or any(ASKING_PRICE in quantity.typed for quantity in quantities)
+    offer = wanted
     if offers and is_post:
-        offer = _first_of_list(_first_name(next((each for each in offers if _has(each, _Kind.BUYING)), offers[0])))
-    else:
-        offer = _first_of_list(wanted)
+        offer = _first_name(next((each for each in offers if _has(each, _Kind.BUYING)), offers[0]))
+    offer = _pasted_name(offer) or _first_of_list(offer)
     if list(offer) == parts:
         return ""
     return "".join(part.gap + part.text for part in offer)
+
+
+def _pasted_name(parts: _Parts) -> _Parts:
+    """A market name with the details and bounds beside it; empty where there are none or more."""
+    names = [
+        at
+        for at, part in enumerate(parts)
+        if at and "|" in part.gap and part.kind in _NAMES and parts[at - 1].kind in _PASTED
+    ]
+    if len(names) != 1 or _has(parts, _Kind.EXCLUSION) or _has(parts[: names[0] - 1], _Kind.WEAPON):
+        return []
+    start = names[0] - 1
+    ends = (at for at in range(start + 2, len(parts)) if not _goes_on(parts[at]))
+    end = next(ends, len(parts))
+    return [part for at, part in enumerate(parts) if start <= at < end or _is_said_of_item(part)]
+
+
+def _goes_on(part: _Part) -> bool:
+    """Whether a market name goes on there."""
+    is_word = part.kind in (*_NAMES, _Kind.NUMBER, _Kind.EITHER, _Kind.OTHER)
+    return is_word and ("|" in part.gap or not _NAME_END.search(part.gap))
+
+
+def _is_said_of_item(part: _Part) -> bool:
+    is_bound = part.kind is _Kind.PRICE and not _AMOUNT.match(part.text)
+    return is_bound or part.kind in (_Kind.DETAIL, _Kind.QUANTITY)
 
 
 def has_separators(text: str) -> bool:
@@ -145,7 +179,7 @@ def _parts(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) ->
 
 def _kind_of_quantity(quantity: Quantity) -> _Kind:
     if quantity.field != "price":
-        return _Kind.OTHER
+        return _Kind.QUANTITY if quantity.certain else _Kind.OTHER
     return _Kind.PRICE if quantity.certain or quantity.low else _Kind.NUMBER  # `14.50`
 
 
@@ -202,10 +236,12 @@ def _offers(parts: _Parts) -> list[list[_Part]]:
 
 
 def _with_prices(offer: _Parts) -> _Parts:
-    """The offer, the numbers in it that are prices as amounts."""
+    """The offer, the numbers in it that are prices as amounts that are asked; so is each amount for what is sold."""
+    is_sold = _has(offer, _Kind.SELLING) and not _has(offer, _Kind.BUYING)
     return [
-        replace(part, kind=_Kind.PRICE, text=f" {part.text} {ASKING_PRICE}")
-        if part.kind is _Kind.NUMBER and _is_price(offer, at)
+        replace(part, kind=_Kind.PRICE, text=f" {part.text} {ASKING_PRICE} ")
+        if (part.kind is _Kind.NUMBER and _is_price(offer, at))
+        or (is_sold and part.kind is _Kind.PRICE and _AMOUNT.match(part.text))
         else part
         for at, part in enumerate(offer)
     ]

@@ -22,7 +22,8 @@ class Word:
     """A typed word; it matches by one of its spellings, or any word that begins with one of `prefixes`.
 
     `endings` are the spellings that the text ends with, so they may be unfinished. A `fuzzy` word also matches similar
-    words; their first letter may be another where it is `fuzzy_first`.
+    words; their first letter may be another where it is `fuzzy_first`. One that `is_alone` in
+    its text has nothing beside it to tell chance by: words like it are more similar.
     """
 
     typed: str
@@ -31,6 +32,7 @@ class Word:
     prefixes: tuple[str, ...] = ()
     fuzzy: bool = False
     fuzzy_first: bool = False
+    is_alone: bool = False
 
     @property
     def is_correctable(self) -> bool:
@@ -64,6 +66,7 @@ class Term:
     is_negation: bool = False  # others are not wanted
     count: int = 0  # how many; 0: it does not say
     carries: bool = False  # what follows is on the item
+    is_foreign: bool = False  # goods that are sold elsewhere
 
     @property
     def typed(self) -> str:

@@ -27,6 +27,7 @@ HAS_STICKER: Clause = {"exists": {"field": "stickers"}}
 # One edit from 4 letters, two from 8, swapped neighbours are one; the first letter is never wrong.
 ONE_EDIT, TWO_EDITS = "AUTO:4,200", "AUTO:4,8"
 TWO_EDITS_FROM = 8  # letters
+TWO_EDITS_ALONE = "AUTO:4,10"  # of a word that is all that a text says: `terraria` is no Terrain
 SHORTEST_SWAP = 3  # letters of a word in which nothing but swapped neighbours is mended
 
 
@@ -241,7 +242,7 @@ def _word(word: Word, by_finish: bool) -> Condition:
     elif prefixes:  # the last word continues it
         exact = any_of([exact, *prefixes])
     if word.fuzzy:
-        edits = (ONE_EDIT, TWO_EDITS)
+        edits = (ONE_EDIT, TWO_EDITS_ALONE if word.is_alone else TWO_EDITS)
         prefix_length = 0 if word.fuzzy_first else 1
         if word.fuzzy_first:
             swapped = [{"match": {"text": similar(each, ONE_EDIT)}} for each in _swapped(word.typed)]

@@ -3,7 +3,7 @@
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -107,6 +107,7 @@ class Text:
         self._words = words(text)
         self._finished = text[-1:].isspace()
         self._terms = self._cut()
+        self._alone = len(self._words) == 1
         self._held = {id(item): held(item) for item in items}
         self.in_force = next((test for test in self._readings(items) if any(map(test, items))), self._test(frozenset()))
 
@@ -151,7 +152,7 @@ class Text:
             *(self._test(frozenset(), "prefixes", kept) for kept in fewer),
             *loose,
             *(self._test(frozenset(doubtful), "names", kept) for kept in fewer),
-            self._test(frozenset(word for word in unknown if len(word) > 4), "first", fewer[0]),
+            self._test(frozenset(word for word in unknown if len(word) > (6 if self._alone else 4)), "first", fewer[0]),
             *self._partial(unknown, items, fewer),
             *self._names_alone(doubtful, unknown, fewer),
         ]
@@ -161,8 +162,13 @@ class Text:
         if not unknown or not any(self._known(term) and not "".join(self._at(term)).isdigit() for term in self._terms):
             return []
         similar = {word for word in unknown if any(_similar(word, one) for held in self._held.values() for one in held)}
-        tests = [self._test(frozenset(similar), "names", kept, frozenset(unknown - similar)) for kept in fewer]
-        return tests + [self._test(frozenset(), "strict", kept, frozenset(unknown)) for kept in fewer]
+        ways = ((frozenset(similar), "names", frozenset(unknown - similar)), (frozenset[str](), "strict", unknown))
+        return [
+            self._test(mistyped, how, kept, frozenset(out))
+            for mistyped, how, out in ways
+            if self._says_enough(out)
+            for kept in fewer
+        ]
 
     def _names_alone(self, doubtful: set[str], unknown: set[str], fewer: list[frozenset[int]]) -> list[Test]:
         """Without words of no name: of five or fewer that something has one, then two of them, at last all."""
@@ -173,7 +179,19 @@ class Text:
         some = [set(out) for count in (1, 2) for out in combinations(elsewhere, count)] if len(elsewhere) <= 5 else []
         missing = unknown - of_names
         choices = [missing | out for out in some if len(out) < len(elsewhere)] + [missing | set(elsewhere)]
-        return [self._test(frozenset(), "strict", kept, frozenset(out)) for out in choices if out for kept in fewer]
+        enough = [out for out in choices if out and self._says_enough(out)]
+        return [self._test(frozenset(), "strict", kept, frozenset(out)) for out in enough for kept in fewer]
+
+    def _says_enough(self, ignored: Collection[str]) -> bool:
+        """Whether more is left than a detail, or than one word of a name beside two others that are ignored."""
+        out = [term for term in self._terms if not self._known(term) and set(self._at(term)) & set(ignored)]
+        left = [term for term in self._terms if term not in out]
+        fields = [_MEANT[self._at(term)][0] if self._known(term) else None for term in left]
+        if {"weapon", "type"} & set(fields):
+            return True
+        if all(fields):
+            return len(out) < len(left)
+        return len(left) > 1 or len(out) < 2
 
     def _name_at(self, at: int) -> list[str]:
         """The words of the longest name that begins there, mere words of the text."""
@@ -231,11 +249,13 @@ class Text:
             endings = [one for one in endings if open_ended and len(one) > 1 and not one.isdigit()]
         if any(one.startswith(ending) for ending in endings for one in has):
             return True
-        return asked[place] in mistyped and any(_similar(asked[place], one, how != "first") for one in has)
+        return asked[place] in mistyped and any(
+            _similar(asked[place], one, how != "first", two_from=10 if self._alone else 8) for one in has
+        )
 
 
-def _similar(asked: str, one: str, same_first: bool = True) -> bool:
-    allowed = 0 if len(asked) < 4 else 1 if len(asked) < 8 else 2
+def _similar(asked: str, one: str, same_first: bool = True, two_from: int = 8) -> bool:
+    allowed = 0 if len(asked) < 4 else 1 if len(asked) < two_from else 2
     return (
         (asked[0] == one[0] or not same_first)
         and abs(len(asked) - len(one)) <= allowed

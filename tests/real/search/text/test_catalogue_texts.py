@@ -25,7 +25,10 @@ AT_ONCE = 4
 SUCCESS_AT_5, SUCCESS_AT_1, OF_A_GROUP, BROKEN = 0.99, 0.96, 0.9, 0.005
 IN_OWN_WORDS, BROKEN_IN_OWN_WORDS = 0.95, 0.02
 PARTLY_MENDED = dict.fromkeys(("in_role_seven", "in_role_nine", "in_role_ten"), (0.95, 0.035)) | {
-    "in_role_eight": (0.89, 0.12)
+    "in_role_eight": (0.89, 0.12),
+    "in_role_twenty_two": (0.95, 0.035),
+    "in_role_twenty_four": (0.94, 0.04),
+    "in_role_twenty_three": (0.93, 0.1),  # pasted receipts, rows and chats
 }
 JUDGMENTS = {name: read(file) for name, file in ALL_SETS.items()}
 CASES = json.loads((ROOT / "tests" / "scenarios" / "catalogue" / "texts.json").read_text(encoding="utf-8"))

@@ -29,6 +29,28 @@ def test_what_nothing_has_is_left_out_and_named() -> None:
     assert partials(strict("redline toyota"), {"redline"}, ())[-1].parses[0].ignored == ("toyota",)
 
 
+def test_a_detail_or_one_word_of_a_name_is_too_little_beside_what_is_left_out() -> None:
+    def is_shown(text: str, matching: str = "") -> bool:
+        return bool(partials(strict(text), matching.split(), ()))
+
+    assert not is_shown("kinderwagen gebraucht")
+    assert is_shown("kinderwagen gebraucht minimal wear stattrak")
+    assert is_shown("kinderwagen gebraucht under 50")
+    assert is_shown("kinderwagen gebraucht cheapest")
+    assert not is_shown("traceback call chronos", "chronos")
+    assert is_shown("traceback chronos", "chronos")
+    assert is_shown("traceback call dragon lore", "dragon lore")
+    assert is_shown("wtb traceback call chronos", "chronos")
+    assert is_shown("traceback call awp")
+
+
+def test_goods_of_other_shops_are_not_left_out() -> None:
+    assert partials(strict("how much robux is awp asiimov"), {"asiimov"}, ())[-1].parses[0].ignored == ("robux",)
+    for text in ("roblox gift card", "redline case robux"):
+        left_out = (*partials(strict(text), {"redline"}, ()), *names_alone(strict(text), {"roblox", "robux"}))
+        assert not {"roblox", "robux"} & {word for each in left_out for word in each.parses[0].ignored}
+
+
 def test_of_two_words_that_are_similar_to_one_each_is_left_out_alone() -> None:
     left = partials(strict("galil pheonix blacklite"), {"galil"}, {"pheonix", "blacklite"})
     assert list(dict.fromkeys(each.parses[0].ignored for each in left))[:2] == [("blacklite",), ("pheonix",)]
@@ -73,5 +95,9 @@ def test_in_a_sentence_a_word_that_is_a_name_may_be_one_by_chance() -> None:
         return [each.parses[0].ignored for each in names_alone(strict(text), ())][-1]
 
     assert last_left_out("i need some mp9 for every eco") == ("every", "eco")
+    readings = [each.parses[0] for each in names_alone(strict("i need some mp9 for my eco on a knife"), ())]
+    assert ("knife",) in [parse.ignored for parse in readings]
+    readings = [each.parses[0] for each in names_alone(strict("you have the recoil case and my balance"), ())]
+    assert ["recoil", "case"] in [[term.typed for term in parse.terms] for parse in readings]
     assert last_left_out("i need some mp9 dragon lore for every eco") == ("every", "eco")
     assert last_left_out("mp9 every eco") == ("every",)

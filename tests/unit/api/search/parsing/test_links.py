@@ -31,6 +31,18 @@ MARKET = "https://steamcommunity.com/market/listings/730/"
         ("9:05:33 awp", "awp"),
         ("price: 50 ak", "price: 50 ak"),
         ("ak 12:30", "ak 12:30"),
+        ("https://cs.money/buy/?search=mac-10%20neon&exterior=factory-new", "mac-10 neon factory-new"),
+        ("awp, 1:1 knife only", "awp,   knife only"),
+        ("?name=UMP-45+%7C+Djinn&page=1", "UMP-45 | Djinn"),
+        ("?sort=price ak redline", "?sort=price ak redline"),
+        ("?market_hash_name=AWP%20%7C%20Fade", "AWP | Fade"),
+        ("S> ak redline", "wts ak redline"),
+        ("hi, b > ak redline", "hi, wtb ak redline"),
+        ("ak redline >20", "ak redline >20"),
+        ("ak redline thx <3", "ak redline thx"),
+        ("ak redline <3", "ak redline <3"),
+        ("awp asiimov Tradable/Marketable After Sep 04, 2026 (7:00:00) GMT", "awp asiimov  "),
+        ("awp asiimov after 5", "awp asiimov after 5"),
     ],
 )
 def test_a_link_is_the_name_in_it(text: str, name: str) -> None:

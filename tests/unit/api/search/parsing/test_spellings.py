@@ -65,6 +65,8 @@ def test_a_number_of_things_is_parted_from_what_they_are(text: str, words: list[
         ("trade lock 15days", ["trade", "lock", "15", "days"]),  # not 2015
         ("naklejka 10 lat", []),  # the sticker Ten Years
         ("10 year birthday capsule", ["year"]),
+        ("bravo case, 3 pieces", ["3", "pieces"]),
+        ("mp7 bloodsport 6d 4h", ["6d", "4h"]),
         ("4 stickers", ["4"]),
         ("15 ak", []),
         ("cases 50", []),
@@ -82,6 +84,13 @@ def test_a_number_of_what_is_opened_says_how_many(text: str, fillers: list[str])
         ("karambit doppler phase 2 b/o: 400", ["karambit", "doppler", "phase 2"], []),
         ("asiimov 0.15 b/o: 50", ["asiimov"], ["0.15"]),
         ("ak47 b/o", ["ak47"], []),
+        ("usp cortex mw $14 b/o", ["usp", "cortex", "mw"], []),
+        ("usp cortex mw b/o $14", ["usp", "cortex", "mw"], []),
+        ("fracture case x100 @ 0.40 ea", ["fracture", "case"], []),
+        ("moto gloves spearmint, would you accept 80", ["moto gloves", "spearmint"], []),
+        ("mp7 bloodsport not more 60 usd", ["mp7", "bloodsport"], ["at most 60 usd"]),
+        ("fracture case @home", ["fracture", "case", "home"], []),
+        ("ak redline under $20 b/o $14", ["ak", "redline"], ["under $20"]),
         ("ak redline do 200 bo nie mam wiecej", ["ak", "redline"], ["at most 200"]),
     ],
 )

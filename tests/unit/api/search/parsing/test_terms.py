@@ -46,6 +46,8 @@ def test_of_two_finishes_side_by_side_either_is_wanted(text: str, terms: list[st
 def test_a_mark_before_a_word_of_talk_begins_a_command() -> None:
     assert excluded("!price awp asiimov") == []
     assert excluded("!awp asiimov") == ["awp"]
+    assert excluded("!knife nomad knife fade") == []
+    assert excluded("!knife") == ["knife"]
     assert [term.typed for term in parsed("/alert awp").terms if term.is_filler] == ["alert"]
 
 

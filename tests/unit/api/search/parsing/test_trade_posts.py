@@ -27,7 +27,7 @@ def offer(text: str) -> str:
         ("WTS ak redline 14.50", "WTS ak redline 14.50¤"),
         ("WTS ak redline 5k", "WTS ak redline 5k¤"),
         ("售 夜行衣 2100*4.4=9200", "售 夜行衣 2100¤"),
-        ("夜行衣 同磨底2100*4.4=9200算5000", "夜行衣¤ 2100* 4¤¤ 5000"),
+        ("夜行衣 同磨底2100*4.4=9200算5000", "夜行衣 2100¤ * 4¤ 5000¤"),
         ("售ak紅線850 awp二西莫夫1200", "售ak紅線 850¤"),  # before the next weapon
         ("售 AK-47 5000 紅線", "售 AK-47 5000¤ 紅線"),
         ("出2把ak 14卡托紅線 7480 火神4xtitan 14000", "出2把ak 14卡托紅線 7480¤"),
@@ -38,8 +38,13 @@ def offer(text: str) -> str:
         ("WTS m4a1 two times 20", "WTS m4a1 two times 20¤"),
         ("WTS awp no scope 30", "WTS awp no scope 30¤"),
         ("WTS ak redline #661 30", "WTS ak redline #661 30¤"),
-        ("WTS ak redline $20 awp asiimov $50", "WTS ak redline $20"),
+        ("WTS ak redline $20 awp asiimov $50", "WTS ak redline $20¤"),
+        ("AUG Torque FT / SG 553 Integrale FN / Nova Djinn MW", "AUG Torque FT"),
+        ("WTS ak redline $20", "WTS ak redline $20¤"),
+        ("WTS ak redline max $20", ""),  # a bound
+        ("WTB ak redline $20", ""),  # what the buyer pays
         ("WTB under 50 ak redline under 60", ""),
+        ("inv: [p250 asiimov] [ump-45 scorched] [famas djinn]", "inv: [p250 asiimov"),
         ("ak asiimov or m4a4 asiimov, ft only", "ak asiimov, ft only"),  # said of both
         ("p250 asiimov oder five seven monkey business, und unter 20$", "p250 asiimov, und under 20$"),
         ("karambit, looking for a talon", "for a talon"),
@@ -79,7 +84,7 @@ def test_other_numbers_are_left_as_they_are(text: str) -> None:
         ("Wymienię M4A4 Howl za Karambit Fade", "Karambit Fade"),
         ("обмен: м4а1с хот род на бабочку", "бабочку"),
         ("M4A4 Howl FT + dopłata za Karambit Fade FN", "Karambit Fade FN"),
-        ("Looking for a Karambit | Doppler. Have M4A4 | Howl to trade", "for a Karambit | Doppler"),
+        ("Looking for a Karambit | Doppler. Have M4A4 | Howl to trade", "Karambit | Doppler"),
         ("Karambit Fade FN looking for AWP Dragon Lore", "for AWP Dragon Lore"),
         ("WTB swap ak redline for awp asiimov 50", "awp asiimov 50"),
         ("swap my ak redline for 50 dollars", ""),
@@ -112,6 +117,28 @@ def test_of_an_exchange_what_is_wanted_counts(text: str, counts: str) -> None:
     ],
 )
 def test_of_a_list_the_first_item_counts(text: str, counts: str) -> None:
+    assert offer(text) == counts
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("Order #88213 - 3 x FAMAS | Roll Cage (Factory New) - $24.17 - done", "FAMAS | Roll Cage (Factory New"),
+        ("14\tAWP | Fever Dream (Minimal Wear)\tbought 11.20\tsold 13.05", "AWP | Fever Dream (Minimal Wear"),
+        ("AK-47 | Neon Revolution, Covert Rifle, Exterior: Field-Tested", "AK-47 | Neon Revolution: Field-Tested"),
+        (
+            "StatTrak™ MP5-SD | Phosphor (Minimal Wear);under 9;tradable Aug 14",
+            "StatTrak MP5-SD | Phosphor (Minimal Wear);under 9",
+        ),
+        ("m4a4 | howl float 0.2, is it here", "m4a4 | howl float 0.2"),
+        ("Sticker | FURIA (Gold) | Rio 2022, how much", "Sticker | FURIA (Gold) | Rio 2022"),
+        ("AK-47 | Redline (Field-Tested)", ""),
+        ("AK-47 | Redline, not souvenir", ""),
+        ("Flip Fade | Knife | AWP | Fade (Minimal Wear)", ""),  # another weapon
+        ("redline | is it here", ""),
+    ],
+)
+def test_of_a_pasted_market_name_the_name_counts_with_what_is_said_of_the_item(text: str, counts: str) -> None:
     assert offer(text) == counts
 
 
