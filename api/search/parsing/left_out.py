@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, finishes_of
+from api.search.parsing.parse import ALTERNATIVE_FIELDS, ParsedQuery, PlatformParse, Relaxation, finishes_of
 from api.search.parsing.relaxations import is_word, other_meanings, with_similar_words, without_fillers
 from api.search.parsing.stickers import STICKER_COUNTS, words_of_names
 from api.search.parsing.words import Term, names_in
@@ -13,7 +13,6 @@ from mappings.vocabulary.words import letters_of, words_of
 MAX_LEFT_OUT = 5  # words of which one or two are left out
 MIN_SENTENCE = 3  # words that say nothing of an item: beside so many, a word that is a name may be one by chance
 _THINGS = frozenset(("weapon", "type"))
-_DETAILS = frozenset(("exterior", "quality", "phase", "rarity"))
 
 
 def partials(strict: ParsedQuery, matching_words: Collection[str], similar: Collection[str]) -> list[ParsedQuery]:
@@ -24,7 +23,7 @@ def partials(strict: ParsedQuery, matching_words: Collection[str], similar: Coll
     base = without_fillers(strict) or strict
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     matching_words = {*matching_words, *counted}
-    mere_words = {term.typed for parse in base.parses for term in parse.terms if _may_be_left_out(term, parse)}
+    mere_words = _mere_words(base)
     absent = mere_words.difference(matching_words, similar)
     uncertain = sorted(mere_words.intersection(similar).difference(matching_words))
     removals = [absent, *(absent | {each} for each in uncertain if 1 < len(uncertain) <= MAX_LEFT_OUT)]
@@ -46,8 +45,7 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     }
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     name_words |= counted
-    mere_words = {term.typed for parse in base.parses for term in parse.terms if _may_be_left_out(term, parse)}
-    mere_words -= name_words
+    mere_words = _mere_words(base) - name_words
     uncertain = sorted(mere_words.difference(unknown))
     counts = (1, 2) if len(uncertain) <= MAX_LEFT_OUT else ()
     some = [set(few) for count in counts for few in combinations(uncertain, count)]
@@ -59,11 +57,12 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     if any(term.fields & _THINGS for term in terms):
         removals += [mere_words | {each} for each in doubtful if named - {each}][:MAX_LEFT_OUT]
         if sum(term.is_filler for parse in strict.parses for term in parse.terms) >= MIN_SENTENCE:
-            removals += [mere_words | more for more in _by_chance(base, name_words, counted, doubtful)]
-    return _with_other_meanings([_without(base, removal, with_doubtful=True) for removal in removals])
+            removals += [mere_words | more for more in _words_by_chance(base, name_words, counted, doubtful)]
+    different = dict.fromkeys(map(frozenset, removals))
+    return _with_other_meanings([_without(base, removal, with_doubtful=True) for removal in different])
 
 
-def _by_chance(
+def _words_by_chance(
     base: ParsedQuery, name_words: Collection[str], counted: Collection[str], doubtful: Collection[str]
 ) -> list[set[str]]:
     """What the words of a sentence may say by chance: kinds beside a weapon, all names but one of them, all names.
@@ -74,9 +73,8 @@ def _by_chance(
     of_long_names = [words_of_names(parse, parse.platform.merged_vocabulary.phrases, 2) for parse in base.parses]
     every = {*name_words, *doubtful}.difference(counted, *of_long_names)
     names = [term.typed for term in terms if term.typed in every.intersection(name_words)]
-    kinds = (
-        {term.typed for term in terms if _is_kind(term)} if any("weapon" in term.fields for term in terms) else set()
-    )
+    has_weapon = any("weapon" in term.fields for term in terms)
+    kinds = {term.typed for term in terms if has_weapon and _is_kind(term)}
     return [kinds, *(every - {name} for name in names[:MAX_LEFT_OUT]), every]
 
 
@@ -90,6 +88,10 @@ def _with_and_without_finishes(parsed: ParsedQuery) -> list[ParsedQuery]:
         return [parsed, *other_meanings(parsed)]
     by_words = replace(parsed, parses=tuple(replace(parse, finishes=()) for parse in parsed.parses))
     return [parsed, by_words, *other_meanings(by_words)]
+
+
+def _mere_words(parsed: ParsedQuery) -> set[str]:
+    return {term.typed for parse in parsed.parses for term in parse.terms if _may_be_left_out(term, parse)}
 
 
 def _may_be_left_out(term: Term, parse: PlatformParse) -> bool:
@@ -128,21 +130,23 @@ def _without(parsed: ParsedQuery, words: Collection[str], *, with_doubtful: bool
         for parse in parses
         for term in parse.terms
     )
-    is_by_chance = all(_is_by_chance(parse, words_of(parsed.text)) for parse in parses)
-    if not is_usable or not any(parse.ignored for parse in parses) or is_by_chance:
+    if not is_usable or not any(parse.ignored for parse in parses):
+        return None
+    if all(_says_too_little(parse, parsed.text) for parse in parses):
         return None
     return replace(parsed, parses=parses, relaxation=Relaxation.PARTIAL)
 
 
-def _is_by_chance(parse: PlatformParse, typed: Sequence[str]) -> bool:
+def _says_too_little(parse: PlatformParse, text: str) -> bool:
     """Whether what is left says too little beside what is left out: a detail alone, or one word that is a name.
 
     `kinderwagen gebraucht` shows no worn skins. In a trade post something of a shop is meant.
     """
-    says_more = parse.quantities or parse.sort or any(term.fields & _THINGS for term in parse.terms)
-    if says_more or any(letters_of([word]) in parse.platform.merged_vocabulary.trade.wanting for word in typed):
+    if parse.quantities or parse.sort or any(term.fields & _THINGS for term in parse.terms):
         return False
-    if all(term.fields and term.fields <= _DETAILS for term in parse.terms):
+    if any(letters_of([word]) in parse.platform.merged_vocabulary.trade.wanting for word in words_of(text)):
+        return False
+    if all(term.fields and term.fields <= ALTERNATIVE_FIELDS for term in parse.terms):
         return len(parse.ignored) >= len(parse.terms)
     is_one_word = len(parse.terms) == 1 and max(map(len, names_in(parse.terms[0]))) == 1
     return is_one_word and len(parse.ignored) > 1
@@ -150,7 +154,5 @@ def _is_by_chance(parse: PlatformParse, typed: Sequence[str]) -> bool:
 
 def _counted(parse: PlatformParse) -> Sequence[Term]:
     """The terms behind a number of things on the item (`4x crown foil`): they are not left out, as no number is."""
-    start = next(
-        (at for at, term in enumerate(parse.terms) if term.count > 1 and term.count in STICKER_COUNTS), len(parse.terms)
-    )
+    start = next((at for at, term in enumerate(parse.terms) if term.count in STICKER_COUNTS), len(parse.terms))
     return parse.terms[start:] if any(term.narrows for term in parse.terms[:start]) else ()

@@ -21,7 +21,7 @@ from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
-_ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
+ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
 # Worth about the same, so an amount in one of them is taken as it stands.
 _NEAR_CURRENCIES = frozenset({"USD", "EUR", "GBP"})
 # Letters, digits and signs of amounts as East Asian keyboards write them; other punctuation stays.
@@ -232,7 +232,7 @@ def _merged_alternatives(terms: Sequence[Term]) -> list[Term]:
             options = [replace(option, alternatives=()) for option in term.options]  # `ft ww/bs` is any of three
             merged[place] = replace(merged[place], alternatives=(*merged[place].alternatives, *options))
             continue
-        if field_name in _ALTERNATIVE_FIELDS:
+        if field_name in ALTERNATIVE_FIELDS:
             mergeable.append((len(merged), field_name, values))
         merged.append(term)
     return merged

@@ -362,8 +362,8 @@ def single_word(strict: ParsedQuery, word: Word) -> ParsedQuery:
 
 def _is_one_word(parsed: ParsedQuery) -> bool:
     """Whether a single word is all that the text says."""
-    return all(not parse.quantities for parse in parsed.parses) and all(
-        len(parse.terms) == 1 and len(parse.terms[0].words) == 1 for parse in parsed.parses
+    return all(
+        len(parse.terms) == 1 and len(parse.terms[0].words) == 1 and not parse.quantities for parse in parsed.parses
     )
 
 

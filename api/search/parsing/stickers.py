@@ -117,9 +117,9 @@ def _with_stickers(
 
     `of_names`: the words that are names of finishes; those behind a weapon are its finish (`navi on ak redline`).
     """
-    unread = [term for term in parse.terms if term.is_filler or term.is_attached]  # `sticker on it`
     before, rest = (
-        [term for term in part if term not in unread] for part in (parse.terms[:start], parse.terms[start:])
+        [term for term in part if not (term.is_filler or term.is_attached)]  # `sticker on it`
+        for part in (parse.terms[:start], parse.terms[start:])
     )
     weapon = max((at for at, term in enumerate(rest) if term.narrows), default=len(rest))
     count = max((term.count for term in parse.terms[start:]), default=0)

@@ -72,9 +72,9 @@ _KINDS_OF_ROLES = {
     Role.EXCLUSION_AFTER: _Kind.EXCLUSION,
 }
 _MARKS = (_Kind.SELLING, _Kind.BUYING)
-_ITEMS = (_Kind.NAME, _Kind.NAMED_TYPE, _Kind.WEAPON, _Kind.TYPE)
+_THINGS = (_Kind.NAMED_TYPE, _Kind.WEAPON, _Kind.TYPE)  # a market name begins with one
+_ITEMS = (_Kind.NAME, *_THINGS)
 _NAMES = (*_ITEMS, _Kind.DETAIL)
-_PASTED = (_Kind.WEAPON, _Kind.TYPE, _Kind.NAMED_TYPE)  # what a market name begins with
 _DETAILS = frozenset(("exterior", "quality", "phase"))
 
 
@@ -98,13 +98,12 @@ def _pasted_name(parts: _Parts) -> _Parts:
     names = [
         at
         for at, part in enumerate(parts)
-        if at and "|" in part.gap and part.kind in _NAMES and parts[at - 1].kind in _PASTED
+        if at and "|" in part.gap and part.kind in _NAMES and parts[at - 1].kind in _THINGS
     ]
     if len(names) != 1 or _has(parts, _Kind.EXCLUSION) or _has(parts[: names[0] - 1], _Kind.WEAPON):
         return []
     start = names[0] - 1
-    ends = (at for at in range(start + 2, len(parts)) if not _goes_on(parts[at]))
-    end = next(ends, len(parts))
+    end = next((at for at in range(start + 2, len(parts)) if not _goes_on(parts[at])), len(parts))
     return [part for at, part in enumerate(parts) if start <= at < end or _is_said_of_item(part)]
 
 

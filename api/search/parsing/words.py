@@ -22,8 +22,8 @@ class Word:
     """A typed word; it matches by one of its spellings, or any word that begins with one of `prefixes`.
 
     `endings` are the spellings that the text ends with, so they may be unfinished. A `fuzzy` word also matches similar
-    words; their first letter may be another where it is `fuzzy_first`. One that `is_alone` in
-    its text has nothing beside it to tell chance by: words like it are more similar.
+    words; their first letter may be another where it is `fuzzy_first`. One that `is_alone` in its text has nothing
+    beside it to tell chance by: words like it are more similar.
     """
 
     typed: str
