@@ -15,10 +15,11 @@ from api.search.context import SearchContext
 from api.search.parsing.left_out import names_alone, partials
 from api.search.parsing.parse import ParsedQuery
 from api.search.parsing.relaxations import (
+    as_typed,
     correctable_words,
     corrections,
+    loose,
     misspelt,
-    relaxations,
     single_word,
     trade_offer_of,
     translated,
@@ -34,20 +35,27 @@ MAX_CORRECTED_WORDS = 12
 
 async def relax(context: SearchContext) -> SearchContext:
     """The same search with the relaxation that finds something; the same context if none does."""
-    offer = trade_offer_of(context.query.parsed)
-    relaxed = None if offer is None else await _relaxed(context, offer)
-    relaxed = relaxed or await _relaxed(context)  # it was no trade post
+    strict = context.query.parsed
+    readings = as_typed(strict)
+    if not any(parse.terms for parsed in readings for parse in parsed.parses):
+        return context
+    # These are asked for alone: names that are still being typed need no others, and are most of what is relaxed.
+    relaxed = await _first_with_items(context, readings)
+    if relaxed is None and (offer := trade_offer_of(strict)) is not None:
+        relaxed = await _relaxed(context, offer, [*as_typed(offer), *loose(offer)])
+    if relaxed is None:
+        relaxed = await _relaxed(context, strict, loose(strict))
     return context if relaxed is None else context.parsed_as(relaxed)
 
 
-async def _relaxed(context: SearchContext, offer: ParsedQuery | None = None) -> ParsedQuery | None:
-    """The relaxation that finds something, of a trade post that of its offer; None if none does."""
+async def _relaxed(context: SearchContext, base: ParsedQuery, relaxed: Sequence[ParsedQuery]) -> ParsedQuery | None:
+    """The first of these relaxations, or else of the corrections of the base, that finds something; None if none does.
+
+    The base is the text, or the offer of a trade post.
+    """
     strict = context.query.parsed
-    base = offer or strict
     bases = [*translated(base), base]
-    relaxed, words = relaxations(strict, offer), _words_to_correct(bases)
-    if not any(parse.terms for candidate in relaxed for parse in candidate.parses):
-        return None
+    words = _words_to_correct(bases)
     match = await _matching(context, [*relaxed, *(single_word(strict, word) for word in words)])
     matching_words = {word.typed for word, has_items in zip(words, match[len(relaxed) :], strict=True) if has_items}
     if (parsed := _first_match(relaxed, match)) is not None:
@@ -68,7 +76,11 @@ async def _relaxed(context: SearchContext, offer: ParsedQuery | None = None) -> 
     absent = {word.typed for word in unknown}
     partial += [each for base in bases for each in names_alone(base, absent)]
     partial.sort(key=lambda parsed: sum(len(parse.ignored) for parse in parsed.parses))
-    return _first_match(partial, await _matching(context, partial))
+    return await _first_with_items(context, partial)
+
+
+async def _first_with_items(context: SearchContext, candidates: Sequence[ParsedQuery]) -> ParsedQuery | None:
+    return _first_match(candidates, await _matching(context, candidates))
 
 
 def _first_match(candidates: Sequence[ParsedQuery], match: Sequence[bool]) -> ParsedQuery | None:

@@ -61,6 +61,8 @@ class VocabularyFile(BaseModel):
     # Words that say nothing of an item; they are left out only where nothing has all words of a text.
     fillers: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()  # and those behind a number, which says nothing either (`7 days`, `3 pieces`)
+    counters: tuple[str, ...] = ()  # and those before one: `kills: 1204`, `lvl 10`
+    purposes: tuple[str, ...] = ()  # between a thing and the one that it is for: `crown foil sticker for my awp`
     foreign_goods: Letters = frozenset()  # sold elsewhere: never corrected, left out beside a weapon alone (`robux`)
 
     # Exclusion, alternatives and conjunction: how the words beside these are meant.

@@ -1,5 +1,6 @@
 """A platform's vocabulary: what each spelling means, looked up by its letters. Pure."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
@@ -227,12 +228,26 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def ignored(self) -> frozenset[str]:
         """The letters of what says nothing of an item."""
-        return spelt((*self.fillers, *self.measures)) | self.trade.marks
+        return spelt((*self.fillers, *self.measures, *self.counters)) | self.trade.marks
 
     @cached_property
     def measure_letters(self) -> frozenset[str]:
         """The letters of what says how long or how many behind a number."""
         return spelt(self.measures)
+
+    @cached_property
+    def counter_letters(self) -> frozenset[str]:
+        """The letters of what says before a number what of no item it counts."""
+        return spelt(self.counters)
+
+    @cached_property
+    def purpose(self) -> re.Pattern[str] | None:
+        """What stands between a thing and the one that it is for; None if no words for that are known."""
+        spelt_out = (
+            re.escape(each).replace(r"\ …\ ", r"(?:\s+\w+){1,3}\s+").replace(r"\ ", r"\s+") for each in self.purposes
+        )
+        words = "|".join(spelt_out)
+        return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE) if words else None
 
     @cached_property
     def trade(self) -> TradeLetters:
@@ -320,7 +335,10 @@ class Vocabulary(VocabularyFile):
         yield Use(role=Role.NAME), self.names
         yield Use(role=Role.ATTACHED), self.has_attached
         yield Use(role=Role.ATTACHED_AFTER), self.attached_after
-        yield Use(role=Role.FILLER), [each for each in (*self.fillers, *self.measures) if len(words_of(each)) > 1]
+        yield (
+            Use(role=Role.FILLER),
+            [each for each in (*self.fillers, *self.measures, *self.counters) if len(words_of(each)) > 1],
+        )
 
 
 class Lexicon(Vocabulary):

@@ -5,13 +5,12 @@ from dataclasses import replace
 from itertools import combinations
 
 from api.search.parsing.parse import ALTERNATIVE_FIELDS, ParsedQuery, PlatformParse, Relaxation, finishes_of
-from api.search.parsing.relaxations import is_word, other_meanings, with_similar_words, without_fillers
+from api.search.parsing.relaxations import MIN_SENTENCE, is_word, other_meanings, with_similar_words, without_fillers
 from api.search.parsing.stickers import STICKER_COUNTS, words_of_names
 from api.search.parsing.words import Term, names_in
 from mappings.vocabulary.words import letters_of, words_of
 
 MAX_LEFT_OUT = 5  # words of which one or two are left out
-MIN_SENTENCE = 3  # words that say nothing of an item: beside so many, a word that is a name may be one by chance
 _THINGS = frozenset(("weapon", "type"))
 
 
@@ -23,7 +22,9 @@ def partials(strict: ParsedQuery, matching_words: Collection[str], similar: Coll
     base = without_fillers(strict) or strict
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     matching_words = {*matching_words, *counted}
-    mere_words = _mere_words(base)
+    mere_words = {
+        each for each in _mere_words(base) if not any(map(str.isnumeric, each))
+    }  # nobody looked for `ez4ence`
     absent = mere_words.difference(matching_words, similar)
     uncertain = sorted(mere_words.intersection(similar).difference(matching_words))
     removals = [absent, *(absent | {each} for each in uncertain if 1 < len(uncertain) <= MAX_LEFT_OUT)]
@@ -46,24 +47,39 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     name_words |= counted
     mere_words = _mere_words(base) - name_words
+    on_item = set().union(*map(_carried, strict.parses))
+    carried = counted | on_item
     uncertain = sorted(mere_words.difference(unknown))
     counts = (1, 2) if len(uncertain) <= MAX_LEFT_OUT else ()
     some = [set(few) for count in counts for few in combinations(uncertain, count)]
     removals = [mere_words.difference(uncertain) | few for few in some if len(few) < len(uncertain)]
     terms = [term for parse in base.parses for term in parse.terms]
-    doubtful = list(dict.fromkeys(term.typed for term in terms if _is_doubtful(term)))
+    doubtful = list(dict.fromkeys(term.typed for term in terms if _is_doubtful(term) and term.typed not in on_item))
     named = {term.typed for term in terms if term.typed in name_words or (term.meanings and not term.fields)}
     removals.append(mere_words)
+    if mere_words or base is not strict:
+        removals.append(mere_words | _names_of_no_finish(base, name_words, carried))
     if any(term.fields & _THINGS for term in terms):
         removals += [mere_words | {each} for each in doubtful if named - {each}][:MAX_LEFT_OUT]
         if sum(term.is_filler for parse in strict.parses for term in parse.terms) >= MIN_SENTENCE:
-            removals += [mere_words | more for more in _words_by_chance(base, name_words, counted, doubtful)]
+            removals += [mere_words | more for more in _words_by_chance(base, name_words, carried, doubtful)]
     different = dict.fromkeys(map(frozenset, removals))
     return _with_other_meanings([_without(base, removal, with_doubtful=True) for removal in different])
 
 
+def _names_of_no_finish(base: ParsedQuery, name_words: set[str], carried: Collection[str]) -> set[str]:
+    """Beside the finish of a weapon, words that are other names by themselves: `niko deagle mecha industries`."""
+    (parse, *others) = base.parses
+    vocabulary = parse.platform.merged_vocabulary
+    words = name_words - words_of_names(parse, vocabulary.phrases, 2) - set(carried)
+    words = {word for word in words if letters_of([word]) not in vocabulary.finishes}
+    terms = [term for term in parse.terms if term.typed not in words]
+    is_named = not others and any(term.is_mere for term in terms) and any("weapon" in term.fields for term in terms)
+    return words if is_named else set()
+
+
 def _words_by_chance(
-    base: ParsedQuery, name_words: Collection[str], counted: Collection[str], doubtful: Collection[str]
+    base: ParsedQuery, name_words: Collection[str], carried: Collection[str], doubtful: Collection[str]
 ) -> list[set[str]]:
     """What the words of a sentence may say by chance: kinds beside a weapon, all names but one of them, all names.
 
@@ -71,7 +87,7 @@ def _words_by_chance(
     """
     terms = [term for parse in base.parses for term in parse.terms]
     of_long_names = [words_of_names(parse, parse.platform.merged_vocabulary.phrases, 2) for parse in base.parses]
-    every = {*name_words, *doubtful}.difference(counted, *of_long_names)
+    every = {*name_words, *doubtful}.difference(carried, *of_long_names)
     names = [term.typed for term in terms if term.typed in every.intersection(name_words)]
     has_weapon = any("weapon" in term.fields for term in terms)
     kinds = {term.typed for term in terms if has_weapon and _is_kind(term)}
@@ -150,6 +166,13 @@ def _says_too_little(parse: PlatformParse, text: str) -> bool:
         return len(parse.ignored) >= len(parse.terms)
     is_one_word = len(parse.terms) == 1 and max(map(len, names_in(parse.terms[0]))) == 1
     return is_one_word and len(parse.ignored) > 1
+
+
+def _carried(parse: PlatformParse) -> set[str]:
+    """The terms that are said to be on the item: `usp orion with ibp holo`, not `the scout with the shark`."""
+    start = next((at for at, term in enumerate(parse.terms) if term.carries), len(parse.terms))
+    named = parse.terms[start + 1 :]
+    return set() if not named or named[0].is_filler else {term.typed for term in named}
 
 
 def _counted(parse: PlatformParse) -> Sequence[Term]:

@@ -203,6 +203,8 @@ def _known_piece(part: str, vocabulary: Vocabulary) -> str:
 
 def _parted(word: str, vocabulary: Vocabulary) -> str:
     """A word that is written together of several; none: empty."""
+    if word in vocabulary.words_of_finishes:
+        return ""  # `nightmare` is no night and no sea (Italian)
     parts = vocabulary.lexicon.segments(word)
     names = [_part(part, vocabulary) for part in parts]
     if len(parts) > 1 and (all(names) or not _KATAKANA.fullmatch(word)):

@@ -25,8 +25,17 @@ _LIST_NUMBER = re.compile(r"\s*\d{1,3}(?:[.)]|\s[-\u2013\u2014])\s+(?=[^\W\d])")
 _CLOCK = r"\d{1,2}:[0-5]\d(?::[0-5]\d)?(?!\d)"
 _CHAT_LINE = re.compile(rf"\W*(?:{_CLOCK}\W*(?:\w[\w .-]{{0,24}}:\s+)?|\w[\w .-]{{0,24}},?\s*\W?{_CLOCK}\W*:\s+)")
 _SEPARATORS = re.compile(r"[-_+]+")
-# what a trade post calls selling and buying: `S> ak redline`
-_TRADE_LETTER = re.compile(r"(?:^|(?<=\s))([sb])\s?>\s", re.IGNORECASE)
+# what a trade post calls selling, buying, what is wanted and what is given: `S> ak redline`, `W> glove case H> btc`
+_TRADE_LETTER = re.compile(r"(?:^|(?<=\s))(lf|[sbwh])\s?>{1,2}\s", re.IGNORECASE)
+_TRADE_WORDS = {"s": "wts ", "b": "wtb ", "w": "[w] ", "h": "[h] ", "lf": "lf "}
+# what is struck out, who writes, how many, times, dates and telephone numbers
+_NOT_OF_ITEMS = re.compile(
+    rf"~~[^~]+~~|(?<!\w)[ur]/\w{{3,}}:?|(?<=\s)\(\d\)|(?<![\d:.,]){_CLOCK}(?![:.\d])(?:\s?[ap]m(?!\w))?"
+    r"|(?<![\d.,/-])(?:\d{1,2}([./])\d{1,2}\1(?:20)?\d\d|20\d\d-\d\d-\d\d)(?![\d/-]|\.\d)"
+    r"|(?<![\d.,$€£])(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?=\s)"
+    r"|(?<![\w.,$€£+-])(?:\+\d{1,3}|0\d{2,4})(?:[ /-]\d{5,10}|(?:[ /-]\d{2,5}){2,4})(?![\w.,]\d|\w)",
+    re.IGNORECASE,
+)
 # how many for how many: `1:1 knife only`
 _RATIO = re.compile(r"(?<![\d:.])\d:\d(?![\d:.])")
 # a heart, no bound: `thx <3`
@@ -54,6 +63,8 @@ def unpacked(text: str) -> str:
         text = text[head.end() :]
     text = _PICTURE.sub("", text) if "." in text else text
     text = _of_chats(text) if "<" in text or ">" in text or ":" in text or "able" in text else text
+    if ":" in text or "." in text or "0" in text or "(" in text or "~" in text or "/" in text:
+        text = _NOT_OF_ITEMS.sub(" ", text)
     return text[numbered.end() :] if (numbered := _LIST_NUMBER.match(text)) else text
 
 
@@ -66,7 +77,7 @@ def _with_names(text: str) -> str:
 
 def _of_chats(text: str) -> str:
     """The text without hearts, ratios and dates of trade locks, the letters of trade posts as words."""
-    text = _TRADE_LETTER.sub(lambda match: "wts " if match[1] in "sS" else "wtb ", text)
+    text = _TRADE_LETTER.sub(lambda match: _TRADE_WORDS[match[1].lower()], text)
     return _TRADABLE.sub(" ", _RATIO.sub(" ", _HEART.sub(r"\1", text)))
 
 

@@ -36,14 +36,9 @@ from mappings.vocabulary.words import letters_of, words_of
 MIN_SHORTENED = 3  # letters of a word that may be unfinished anywhere in a text
 MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
 MIN_FIRST_LETTER_ALONE = 7  # where it is all that a text says
+MIN_SENTENCE = 3  # words that say nothing of an item: beside so many, a word that is a name may be one by chance
+MIN_IN_SENTENCE = 5  # letters of a word that may be misspelt where it is all that a sentence says (`legit or scam`)
 _CONTAINERS = frozenset({"Container"})
-
-
-def relaxations(strict: ParsedQuery, offer: ParsedQuery | None = None) -> list[ParsedQuery]:
-    """The relaxations without corrections in their order, the strict parse among them; of a trade post, its offer's."""
-    if offer is None:
-        return [*_as_typed(strict), *_loose(strict)]
-    return [*_as_typed(strict), *_as_typed(offer), *_loose(offer)]
 
 
 def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
@@ -64,8 +59,8 @@ def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
     return replace(_parsed_again(strict, text), text=text, relaxation=Relaxation.FILLERS)
 
 
-def _as_typed(strict: ParsedQuery) -> list[ParsedQuery]:
-    """The relaxations in which every word of a text counts."""
+def as_typed(strict: ParsedQuery) -> list[ParsedQuery]:
+    """The relaxations in which every word of a text counts, the strict parse among them."""
     return [
         *_and_other_meanings(numbers_as_words(strict)),
         strict,
@@ -75,9 +70,9 @@ def _as_typed(strict: ParsedQuery) -> list[ParsedQuery]:
     ]
 
 
-def _loose(strict: ParsedQuery) -> list[ParsedQuery]:
-    """The relaxations that leave out fillers and read other letters, stickers, seeds and unfinished words."""
-    relaxed: list[ParsedQuery] = []
+def loose(strict: ParsedQuery) -> list[ParsedQuery]:
+    """The relaxations behind those: without fillers, in other letters, with stickers, seeds and unfinished words."""
+    relaxed = for_another_thing(strict)
     on_item = words_of_stickers(strict)
     is_said = says_it_is_on_items(strict)
     if is_said:
@@ -117,9 +112,12 @@ def _corrections(base: ParsedQuery, matching_words: Collection[str]) -> list[Par
 
 
 def is_word(term: Term) -> bool:
-    """Whether it may be left out: numbers, model names and what says that others are not wanted never are."""
+    """Whether it may be left out: numbers, model names and what says that others are not wanted never are.
+
+    A name with a digit in it is no number.
+    """
     is_doubted = term.is_mere and not (term.is_attached or term.is_negation or term.is_foreign)
-    return is_doubted and all(word.is_correctable for word in term.words)
+    return is_doubted and all(word.is_correctable or word.is_nickname for word in term.words)
 
 
 def in_other_letters(strict: ParsedQuery) -> list[ParsedQuery]:
@@ -236,6 +234,19 @@ def with_other_first_letters(parsed: ParsedQuery, matching_words: Collection[str
     return relaxed if any(word.fuzzy_first for term in _all_terms(relaxed) for word in term.words) else None
 
 
+def for_another_thing(strict: ParsedQuery) -> list[ParsedQuery]:
+    """What is wanted for a weapon or a craft, without that: `crown foil sticker for my awp`."""
+    purpose = strict.parses[0].platform.merged_vocabulary.purpose if len(strict.parses) == 1 else None
+    wanted, *others = [strict.text] if purpose is None else purpose.split(strict.text, maxsplit=1)
+    if not others or strict.parses[0].quantities:
+        return []
+    parsed = replace(_parsed_again(strict, wanted), text=wanted, relaxation=Relaxation.FILLERS)
+    terms = _all_terms(parsed)
+    if all(term.is_filler for term in terms) or any("weapon" in term.fields for term in terms):
+        return []
+    return [each for each in (parsed, without_fillers(parsed)) if each is not None]
+
+
 def numbers_as_words(strict: ParsedQuery) -> ParsedQuery | None:
     """What may be a quantity or a word is a word; None if nothing may be both."""
     if all(quantity.certain for parse in strict.parses for quantity in parse.quantities):
@@ -331,12 +342,13 @@ def with_similar_words(
 ) -> ParsedQuery | None:
     """Words that are not known match similar ones, and every word may be a prefix; None if no word is correctable."""
     is_alone = _is_one_word(strict)
+    shortest = MIN_IN_SENTENCE if is_alone and len(words_of(strict.text)) > MIN_SENTENCE else 0
 
     def widened(term: Term) -> Term:
         words = tuple(
             replace(
                 word,
-                fuzzy=_needs_correction(term, word, matching_words),
+                fuzzy=_needs_correction(term, word, matching_words) and len(word.typed) >= shortest,
                 is_alone=is_alone,
                 prefixes=word.endings,
             )

@@ -17,6 +17,7 @@ MAX_NAME = 3  # words of a case's name between how many of it are wanted and its
 _YEAR_JOINED = re.compile(r"^(20[12]\d)(?=[A-Za-z]{2})")  # `上海2024donk`
 _COUNT = re.compile(r"(\d{1,4})x|x(\d{1,4})")
 _ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th|[dh])")  # of a birthday; days and hours of a trade lock
+MAX_MANY_DIGITS = 3  # of how many cases are wanted: four are an amount
 MAX_FEW = 5  # as many things as an item carries
 _NUMBER = re.compile(r"\d{1,3}")
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
@@ -252,13 +253,17 @@ class Spellings:
         measure = self._letters[at + 1 : at + 2]
         if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:
             return bool(few_in(self._words[at].typed, self._numerals)) or self._is_measure_at(at)
-        if not _NUMBER.fullmatch(self._letters[at]) or at + 1 == len(self._words):
+        if not self._letters[at].isdecimal():
+            return False
+        if self._is_counted_before(at) or self._is_measure_at(at):
+            return True
+        if len(self._letters[at]) > MAX_MANY_DIGITS or at + 1 == len(self._words):
             return False
         if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
             return False  # `gamma 2 case`
         last = min(at + 1 + MAX_NAME, len(self._words) - 1)
         plurals = [place for place in range(at + 2, last + 1) if self._letters[place].endswith("s")]
-        return self._is_measure_at(at) or any(self._is_opened(place) for place in (at + 1, *plurals))
+        return any(self._is_opened(place) for place in (at + 1, *plurals))
 
     def _is_command(self) -> bool:
         """Whether the first word may be the name of a chat bot's command: `!price`, `!knife`."""
@@ -271,11 +276,15 @@ class Spellings:
         ends = (at + 2, at + 3)
         return any("".join(self._letters[at + 1 : end]) in self._vocabulary.measure_letters for end in ends)
 
+    def _is_counted_before(self, at: int) -> bool:
+        """Whether the word before the number there says what of no item it counts: `kills: 1204`, `lvl 10`."""
+        return bool(at) and self._letters[at - 1] in self._vocabulary.counter_letters
+
     def _is_opened(self, at: int) -> bool:
-        """Whether what can be opened is there: a case, a capsule."""
+        """Whether what can be opened is there, or what opens it: a case, a capsule, a key."""
         _, entry = self._spelling_at(at)
         types = values_of(entry.meanings, "type") if entry is not None else set()
-        return bool(types) and self._vocabulary.opened.issuperset(types)
+        return bool(types) and (self._vocabulary.opened | self._vocabulary.opens.keys()).issuperset(types)
 
     def _attached_at(self, at: int) -> int:
         """How many things on an item the number there says: `with 4 crown foils`, `4 stickers`; 0: it says none."""

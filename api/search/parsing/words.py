@@ -15,6 +15,8 @@ from mappings.vocabulary.words import words_of
 MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in products.json
 MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
 MIN_PREFIX_CHARACTERS = 2  # shorter prefixes match nearly everything
+_LETTERS_OF_DIGITS = str.maketrans("013457", "oieast")
+_MIN_NICKNAME = 4  # letters: models have fewer (`g3sg1`)
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,13 @@ class Word:
     def is_correctable(self) -> bool:
         """Numbers, model names and years mean themselves: a word with a digit is never corrected."""
         return not any(character.isnumeric() for character in self.typed)
+
+    @property
+    def is_nickname(self) -> bool:
+        """Whether it is a name with one digit in a letter's place, as players have them: `s1mple`, `m0nesy`."""
+        letters = sum(character.isalpha() for character in self.typed)
+        is_read = self.typed.translate(_LETTERS_OF_DIGITS).isalpha()
+        return is_read and letters == len(self.typed) - 1 >= _MIN_NICKNAME
 
     @property
     def is_last(self) -> bool:

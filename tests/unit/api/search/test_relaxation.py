@@ -12,9 +12,9 @@ from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
 from api.search.parsing.relaxations import (
     correctable_words,
     corrections,
+    loose,
     meanings_as_names,
     numbers_as_words,
-    relaxations,
     single_word,
     with_similar_words,
     words_of_sets,
@@ -26,6 +26,7 @@ from mappings.platforms import Platform
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
 from tests.support.search.engines import ScriptedEngine
+from tests.support.search.relaxations import relaxations
 
 CS2 = next(iter(shared_platforms()))
 DOTA = Platform(
@@ -193,10 +194,18 @@ async def test_the_first_relaxation_that_finds_something_is_used() -> None:
     assert len(engine.round_trips) == 1
 
 
+async def test_a_name_that_is_being_typed_asks_for_no_looser_relaxations() -> None:
+    """`20` is 2020, and only as a part of the name the year that is typed."""
+    context, engine = searched("Sticker | NEO | Krakow 20", "match_bool_prefix")
+    assert (await relax(context)).query.parsed.relaxation == Relaxation.NAMES
+    (questions,) = engine.round_trips
+    assert len(questions) < len(loose(context.query.parsed))
+
+
 async def test_typos_are_corrected_after_everything_else() -> None:
     context, engine = searched("dragn lore", "fuzziness")
     assert (await relax(context)).query.parsed.relaxation == Relaxation.TYPOS
-    assert len(engine.round_trips) == 2
+    assert len(engine.round_trips) == 3
 
 
 async def test_what_nothing_has_is_left_out_at_last() -> None:
@@ -209,7 +218,18 @@ async def test_what_nothing_has_is_left_out_at_last() -> None:
     relaxed = await relax(SearchContext(Index(engine, (CS2,)), context.query))
     assert relaxed.query.parsed.relaxation == Relaxation.PARTIAL
     assert relaxed.query.parsed.parses[0].ignored == ("qqqqq",)
-    assert len(engine.round_trips) == 3
+    assert len(engine.round_trips) == 4
+
+
+async def test_the_first_item_of_a_list_is_searched_alone_once_nothing_is_all_of_it() -> None:
+    def response(request: Any) -> EngineResponse:
+        return {"hits": {"total": {"value": int("asiimov" not in str(request["query"]))}}}
+
+    context, _ = searched("ak redline, awp asiimov")
+    engine = ScriptedEngine(response)
+    relaxed = await relax(SearchContext(Index(engine, (CS2,)), context.query))
+    assert relaxed.query.parsed.relaxation == Relaxation.FILLERS
+    assert len(engine.round_trips) == 2
 
 
 async def test_what_is_no_trade_post_is_read_as_the_text_that_it_is() -> None:
@@ -226,7 +246,7 @@ async def test_what_is_no_trade_post_is_read_as_the_text_that_it_is() -> None:
     assert relaxed.query.parsed.parses[0].terms[0].typed == "м4а4"
 
 
-@pytest.mark.parametrize(("text", "round_trips"), [("dragn lore", 3), ("p90 2014", 1), ("under 50", 0)])
+@pytest.mark.parametrize(("text", "round_trips"), [("dragn lore", 4), ("p90 2014", 2), ("under 50", 0)])
 async def test_a_text_that_nothing_matches_keeps_its_strict_parse(text: str, round_trips: int) -> None:
     context, engine = searched(text)
     assert await relax(context) is context
@@ -341,45 +361,6 @@ def test_words_may_be_of_the_set_or_unfinished_or_in_other_letters() -> None:
     assert ["ak", "redline"] in of_kind("фл кувдшту", Relaxation.LETTERS)
     assert of_kind("qqq rfkfi", Relaxation.LETTERS) == []
     assert not any(each.relaxation is Relaxation.LETTERS for each in read_as("rfkfi", CS2, DOTA))
-
-
-def test_a_greeting_that_is_a_name_too_is_left_out() -> None:
-    greeted = relaxations(strict("selam bıçak"))
-    left = next(each for each in greeted if each.relaxation == "fillers").parses[0]
-    assert [term.typed for term in left.terms] == ["bıçak"]
-
-
-def test_a_first_letter_may_be_wrong_at_last() -> None:
-    last = corrections(strict("ak wulcan abc"), ())[-1]
-    assert [(term.typed, term.words[0].fuzzy_first) for term in last.parses[0].terms] == [
-        ("ak", False),
-        ("wulcan", True),
-        ("abc", False),
-    ]
-    assert corrections(strict("ak abc"), ())[-1].relaxation is not Relaxation.FIRST_LETTERS
-
-
-def test_words_like_one_that_is_alone_are_more_similar() -> None:
-    (word,) = corrections(strict("terraria"), ())[0].parses[0].terms[0].words
-    assert word.fuzzy
-    assert word.is_alone
-    assert all(each.relaxation is not Relaxation.FIRST_LETTERS for each in corrections(strict("geralt"), ()))
-    (first,) = corrections(strict("xsiimov"), ())[-1].parses[0].terms[0].words
-    assert (first.fuzzy_first, first.is_alone) == (True, True)
-    beside = corrections(strict("ak vulcn"), ())[0].parses[0].terms[1]
-    assert (beside.words[0].fuzzy, beside.words[0].is_alone) == (True, False)
-    assert not corrections(strict("vulcn under 50"), ())[0].parses[0].terms[0].words[0].is_alone
-
-
-def test_typos_are_mended_beside_what_is_on_the_item() -> None:
-    on_item = corrections(strict("redlin ak w/ crown foil"), {"crown", "foil"})[-1]
-    assert [(term.typed, term.on_item, term.words[0].fuzzy) for term in on_item.parses[0].terms] == [
-        ("redlin", False, True),
-        ("ak", False, False),
-        ("crown", True, False),
-        ("foil", True, False),
-    ]
-    assert on_item.relaxation is Relaxation.STICKERS
 
 
 @pytest.mark.parametrize(

@@ -101,3 +101,29 @@ def test_in_a_sentence_a_word_that_is_a_name_may_be_one_by_chance() -> None:
     assert ["recoil", "case"] in [[term.typed for term in parse.terms] for parse in readings]
     assert last_left_out("i need some mp9 dragon lore for every eco") == ("every", "eco")
     assert last_left_out("mp9 every eco") == ("every",)
+
+
+def test_beside_the_finish_of_a_weapon_other_names_are_left_out() -> None:
+    def left_out(text: str) -> list[tuple[str, ...]]:
+        return [each.parses[0].ignored for each in names_alone(strict(text), {"abcd"})]
+
+    assert ("niko", "1deag") in left_out("niko 1deag deagle mecha industries")
+    assert ("m0nesy", "abcd") in left_out("m0nesy awp printstream abcd")
+    assert left_out("awp redline fn ww dragon") == []  # nothing else says that it is a sentence
+    assert not any("niko" in ignored for ignored in left_out("niko abcd mecha industries"))  # of no weapon
+
+
+def test_what_is_said_to_be_on_the_item_is_not_left_out() -> None:
+    def left_out(text: str) -> set[str]:
+        return {word for each in names_alone(strict(text), {"abcd"}) for word in each.parses[0].ignored}
+
+    assert "niko" not in left_out("usp orion with niko abcd on it, a man can dream")
+    assert "niko" in left_out("the usp orion with the niko abcd on it")
+    assert left_out("usp orion abcd with") == {"abcd"}
+
+
+def test_a_name_with_a_digit_in_it_may_be_left_out_once_nothing_else_is_found() -> None:
+    assert all("ez4ence" not in each.parses[0].ignored for each in partials(strict("ez4ence music kit abcd"), (), ()))
+    for text, is_left_out in (("awp fade 1deag", True), ("awp fade g3sg1x", False), ("awp fade 2014a", False)):
+        word = text.split()[-1]
+        assert any(word in each.parses[0].ignored for each in names_alone(strict(text), ())) is is_left_out, text

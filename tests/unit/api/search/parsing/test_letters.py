@@ -4,9 +4,10 @@ import pytest
 
 from api.search.parsing.letters import MAX_RESPELT, in_english, without_typos
 from api.search.parsing.parse import Relaxation, parse_query
-from api.search.parsing.relaxations import in_other_letters, misspelt, relaxations, translated
+from api.search.parsing.relaxations import in_other_letters, misspelt, translated
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
+from tests.support.search.relaxations import relaxations
 
 PLATFORM = next(platform for platform in shared_platforms() if platform.id == 730)
 CS2 = PLATFORM.merged_vocabulary
@@ -192,3 +193,7 @@ def test_a_sticker_on_a_weapon_may_be_named_in_other_letters() -> None:
 )
 def test_several_words_in_syllables_may_be_one_name_by_ear(text: str, words: str) -> None:
     assert in_english(text, CS2, of_names=True).split() == words.split()
+
+
+def test_a_word_of_a_finish_is_not_parted() -> None:
+    assert in_english("m4a1s nightmare", CS2, of_names=True) == "m4a1s nightmare"  # no night and no sea (Italian)

@@ -4,8 +4,8 @@ import pytest
 
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.parse import parse_query
-from api.search.parsing.relaxations import relaxations
 from tests.support.platforms import shared_platforms
+from tests.support.search.relaxations import relaxations
 
 CS2 = tuple(shared_platforms())
 MARKET = "https://steamcommunity.com/market/listings/730/"
@@ -30,7 +30,17 @@ MARKET = "https://steamcommunity.com/market/listings/730/"
         ("Oleg K., 21:07: awp", "awp"),
         ("9:05:33 awp", "awp"),
         ("price: 50 ak", "price: 50 ak"),
-        ("ak 12:30", "ak 12:30"),
+        ("ak 12:30", "ak  "),
+        ("dentist 2:30 pm, glock", "dentist  , glock"),
+        ("ak since 14.03.2019", "ak since  "),
+        ("2026-08-03 ak", "  ak"),
+        ("am 24.12. ne m9", "am   ne m9"),
+        ("float 0.12. ak 10.50. ft", "float 0.12. ak 10.50. ft"),
+        ("call 0151 555 0199 awp", "call   awp"),
+        ("+48 600 123 456 awp", "  awp"),
+        ("seed 0661 100", "seed 0661 100"),
+        ("~~M9 Lore~~ sold, still have M9", "  sold, still have M9"),
+        ("Sealed Graffiti | GTG (1) tradable", "Sealed Graffiti | GTG   tradable"),
         ("https://cs.money/buy/?search=mac-10%20neon&exterior=factory-new", "mac-10 neon factory-new"),
         ("awp, 1:1 knife only", "awp,   knife only"),
         ("?name=UMP-45+%7C+Djinn&page=1", "UMP-45 | Djinn"),
@@ -38,6 +48,7 @@ MARKET = "https://steamcommunity.com/market/listings/730/"
         ("?market_hash_name=AWP%20%7C%20Fade", "AWP | Fade"),
         ("S> ak redline", "wts ak redline"),
         ("hi, b > ak redline", "hi, wtb ak redline"),
+        ("LF>> awp W> glove case H> btc", "lf awp [w] glove case [h] btc"),
         ("ak redline >20", "ak redline >20"),
         ("ak redline thx <3", "ak redline thx"),
         ("ak redline <3", "ak redline <3"),

@@ -3,10 +3,11 @@
 import pytest
 
 from api.search.parsing.parse import parse_query, with_quantities
-from api.search.parsing.relaxations import relaxations, trade_offer_of
+from api.search.parsing.relaxations import trade_offer_of
 from api.search.parsing.trade_posts import offer_in
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
+from tests.support.search.relaxations import relaxations
 
 CS2 = next(iter(shared_platforms()))
 

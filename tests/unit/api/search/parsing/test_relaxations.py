@@ -1,0 +1,109 @@
+"""What a text may mean besides, once its strict parse finds nothing."""
+
+import pytest
+
+from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
+from api.search.parsing.relaxations import (
+    corrections,
+    for_another_thing,
+    with_similar_words,
+    without_fillers,
+)
+from mappings.platforms import Platform
+from mappings.vocabulary.vocabulary import Vocabulary
+from tests.support.platforms import shared_platforms
+from tests.support.search.relaxations import relaxations
+
+CS2 = next(iter(shared_platforms()))
+DOTA = Platform(id=570, slug="dota2", name="Dota 2", currency="EUR", minor_digits=2, vocabulary=Vocabulary())
+
+
+def strict(text: str) -> ParsedQuery:
+    return parse_query(text, [CS2])
+
+
+def test_a_thing_for_a_weapon_or_a_craft_is_wanted_itself() -> None:
+    def things(text: str) -> list[list[str]]:
+        return [[term.typed for term in each.parses[0].terms] for each in for_another_thing(strict(text))]
+
+    assert things("crown foil sticker for my awp") == [["crown", "foil", "sticker"]]
+    assert things("need crown foil x4 for a full pink craft")[-1] == ["crown", "foil"]
+    assert things("pegatina crown foil para mi awp") == [["pegatina", "crown", "foil"]]
+    assert things("skin for my ak") == []  # says nothing of what it is
+    assert things("ak redline for my awp") == []
+    assert things("crown foil for my awp under 50") == []  # a bound of what?
+    assert things("crown foil") == []
+    assert for_another_thing(parse_query("crown foil for my awp", [CS2, DOTA])) == []
+    assert for_another_thing(parse_query("crown foil for my awp", [DOTA])) == []
+
+
+def test_what_a_sentence_has_for_a_short_word_by_chance_is_no_typo() -> None:
+    def fuzzy(text: str) -> bool:
+        return with_similar_words(without_fillers(strict(text)) or strict(text), (), Relaxation.TYPOS) is not None
+
+    assert not fuzzy("is this site for scam")
+    assert fuzzy("is this site for howll")
+    assert fuzzy("site scam")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("mp7 nemesis kills: 1204", "1204"),
+        ("faceit lvl 10 awp", "10"),
+        ("2847 elo awp", "2847"),
+        ("im 12 awp", "12"),
+        ("awp since 2016", "2016"),
+        ("15 march awp", "15"),
+        ("need 10 chroma 2 keys", "10"),
+    ],
+)
+def test_a_number_that_counts_what_is_of_no_item_says_nothing(text: str, number: str) -> None:
+    assert [term.is_filler for term in strict(text).parses[0].terms if term.typed == number] == [True]
+
+
+def test_other_numbers_count() -> None:
+    for text, number in (("katowice 2014", "2014"), ("gamma 2 case", "2"), ("awp 661", "661"), ("case 3", "3")):
+        assert not any(term.is_filler for term in strict(text).parses[0].terms if number in term.typed), text
+    (bound,) = strict("galil lower than .2 float").parses[0].quantities
+    assert bound.low is None
+    assert float(bound.high or 0) == pytest.approx(0.2)
+
+
+def test_a_greeting_that_is_a_name_too_is_left_out() -> None:
+    greeted = relaxations(strict("selam bıçak"))
+    left = next(each for each in greeted if each.relaxation == "fillers").parses[0]
+    assert [term.typed for term in left.terms] == ["bıçak"]
+
+
+def test_a_first_letter_may_be_wrong_at_last() -> None:
+    last = corrections(strict("ak wulcan abc"), ())[-1]
+    assert [(term.typed, term.words[0].fuzzy_first) for term in last.parses[0].terms] == [
+        ("ak", False),
+        ("wulcan", True),
+        ("abc", False),
+    ]
+    assert corrections(strict("ak abc"), ())[-1].relaxation is not Relaxation.FIRST_LETTERS
+
+
+def test_words_like_one_that_is_alone_are_more_similar() -> None:
+    (word,) = corrections(strict("terraria"), ())[0].parses[0].terms[0].words
+    assert word.fuzzy
+    assert word.is_alone
+    assert all(each.relaxation is not Relaxation.FIRST_LETTERS for each in corrections(strict("geralt"), ()))
+    (first,) = corrections(strict("xsiimov"), ())[-1].parses[0].terms[0].words
+    assert (first.fuzzy_first, first.is_alone) == (True, True)
+    beside = corrections(strict("ak vulcn"), ())[0].parses[0].terms[1]
+    assert (beside.words[0].fuzzy, beside.words[0].is_alone) == (True, False)
+    assert not corrections(strict("vulcn under 50"), ())[0].parses[0].terms[0].words[0].is_alone
+
+
+def test_typos_are_mended_beside_what_is_on_the_item() -> None:
+    on_item = corrections(strict("redlin ak w/ crown foil"), {"crown", "foil"})[-1]
+    assert [(term.typed, term.on_item, term.words[0].fuzzy) for term in on_item.parses[0].terms] == [
+        ("redlin", False, True),
+        ("ak", False, False),
+        ("crown", True, False),
+        ("foil", True, False),
+    ]
+    assert on_item.relaxation is Relaxation.STICKERS
