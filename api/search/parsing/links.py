@@ -27,6 +27,7 @@ _CHAT_LINE = re.compile(rf"\W*(?:{_CLOCK}\W*(?:\w[\w .-]{{0,24}}:\s+)?|\w[\w .-]
 _SEPARATORS = re.compile(r"[-_+]+")
 # what a trade post calls selling, buying, what is wanted and what is given: `S> ak redline`, `W> glove case H> btc`
 _TRADE_LETTER = re.compile(r"(?:^|(?<=\s))(lf|[sbwh])\s?>{1,2}\s", re.IGNORECASE)
+_NO_ZERO = re.compile(r"(?<![\w.])\.(?=\d)")
 _TRADE_WORDS = {"s": "wts ", "b": "wtb ", "w": "[w] ", "h": "[h] ", "lf": "lf "}
 # what is struck out, who writes, how many, times, dates and telephone numbers
 _NOT_OF_ITEMS = re.compile(
@@ -63,8 +64,8 @@ def unpacked(text: str) -> str:
         text = text[head.end() :]
     text = _PICTURE.sub("", text) if "." in text else text
     text = _of_chats(text) if "<" in text or ">" in text or ":" in text or "able" in text else text
-    if ":" in text or "." in text or "0" in text or "(" in text or "~" in text or "/" in text:
-        text = _NOT_OF_ITEMS.sub(" ", text)
+    if ":" in text or "." in text or "-" in text or "/" in text or "(" in text or "~" in text or " 0" in f" {text}":
+        text = _of_items(text)
     return text[numbered.end() :] if (numbered := _LIST_NUMBER.match(text)) else text
 
 
@@ -73,6 +74,11 @@ def _with_names(text: str) -> str:
     text = _QUERY.sub(lambda match: " ".join(_named(match.group(), _NAME_PARAMETERS)) or match.group(), text)
     text = _LINK.sub(lambda match: _name_in(match.group()), text)
     return unquote(text, errors="ignore") if _ENCODED.search(text) else text
+
+
+def _of_items(text: str) -> str:
+    """The text without what is of no item, floats with their zero (`.2`)."""
+    return _NO_ZERO.sub("0.", _NOT_OF_ITEMS.sub(" ", text))
 
 
 def _of_chats(text: str) -> str:

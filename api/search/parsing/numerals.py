@@ -33,14 +33,12 @@ _ASKED = re.compile(
     rf"(?P<after>[\s,]*{ASKING_PRICE}(?!\s*[$€£]?\s*\d[\d.,]*+k?(?![\s,]*{ASKING_PRICE})))?",
     re.IGNORECASE,
 )
-_NO_ZERO = re.compile(r"(?<![\w.])\.(?=\d)")  # `lower than .2 float`
 _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 
 
 def with_digits(text: str, vocabulary: Vocabulary) -> str:
     """The text with its amounts in digits and English; a numeral that is no amount (`player two`) stays."""
     is_name = partial(_ends_with_name, vocabulary=vocabulary)
-    text = _NO_ZERO.sub("0.", text) if "." in text else text
     text = _OF_UNIT.sub(lambda match: "0.5 " if match["half"] else "1 ", text)
     text = _CYRILLIC_K.sub("k", vocabulary.amount_words.in_digits(text, is_name))
     if numbers := len(_NUMBER.findall(text)):

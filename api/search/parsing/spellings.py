@@ -255,8 +255,10 @@ class Spellings:
             return bool(few_in(self._words[at].typed, self._numerals)) or self._is_measure_at(at)
         if not self._letters[at].isdecimal():
             return False
-        if self._is_counted_before(at) or self._is_measure_at(at):
-            return True
+        return self._is_counted_before(at) or self._is_measure_at(at) or self._is_before_opened(at)
+
+    def _is_before_opened(self, at: int) -> bool:
+        """Whether things that can be opened are behind the number there: `50 cases`, `20 broken fang cases`."""
         if len(self._letters[at]) > MAX_MANY_DIGITS or at + 1 == len(self._words):
             return False
         if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
