@@ -5,9 +5,9 @@ from dataclasses import replace
 from itertools import combinations
 
 from api.search.parsing.parse import ALTERNATIVE_FIELDS, ParsedQuery, PlatformParse, Relaxation, finishes_of
-from api.search.parsing.relaxations import MIN_SENTENCE, is_word, other_meanings, with_similar_words, without_fillers
+from api.search.parsing.relaxations import MIN_SENTENCE, other_meanings, with_similar_words, without_fillers
 from api.search.parsing.stickers import STICKER_COUNTS, words_of_names
-from api.search.parsing.words import Term, names_in
+from api.search.parsing.words import Term, is_word, names_in
 from mappings.vocabulary.words import letters_of, words_of
 
 MAX_LEFT_OUT = 5  # words of which one or two are left out
@@ -58,7 +58,7 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     named = {term.typed for term in terms if term.typed in name_words or (term.meanings and not term.fields)}
     removals.append(mere_words)
     if mere_words or base is not strict:
-        removals.append(mere_words | _names_of_no_finish(base, name_words, carried))
+        removals.append(mere_words | _names_of_no_finish(base, name_words.difference(carried), mere_words))
     if any(term.fields & _THINGS for term in terms):
         removals += [mere_words | {each} for each in doubtful if named - {each}][:MAX_LEFT_OUT]
         if sum(term.is_filler for parse in strict.parses for term in parse.terms) >= MIN_SENTENCE:
@@ -67,15 +67,14 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     return _with_other_meanings([_without(base, removal, with_doubtful=True) for removal in different])
 
 
-def _names_of_no_finish(base: ParsedQuery, name_words: set[str], carried: Collection[str]) -> set[str]:
+def _names_of_no_finish(base: ParsedQuery, name_words: Collection[str], mere_words: Collection[str]) -> set[str]:
     """Beside the finish of a weapon, words that are other names by themselves: `niko deagle mecha industries`."""
     (parse, *others) = base.parses
     vocabulary = parse.platform.merged_vocabulary
-    words = name_words - words_of_names(parse, vocabulary.phrases, 2) - set(carried)
+    words = set(name_words).difference(words_of_names(parse, vocabulary.phrases, 2))
     words = {word for word in words if letters_of([word]) not in vocabulary.finishes}
-    terms = [term for term in parse.terms if term.typed not in words]
-    is_named = not others and any(term.is_mere for term in terms) and any("weapon" in term.fields for term in terms)
-    return words if is_named else set()
+    terms = [term for term in parse.terms if term.typed not in words and term.typed not in mere_words]
+    return words if not others and finishes_of(terms, vocabulary, is_ordered=False) else set()
 
 
 def _words_by_chance(
@@ -169,10 +168,15 @@ def _says_too_little(parse: PlatformParse, text: str) -> bool:
 
 
 def _carried(parse: PlatformParse) -> set[str]:
-    """The terms that are said to be on the item: `usp orion with ibp holo`, not `the scout with the shark`."""
+    """The terms that are said to be on the item, words of finishes left aside: `usp orion with ibp holo`.
+
+    What has an article is a description: `the scout with the shark`.
+    """
     start = next((at for at, term in enumerate(parse.terms) if term.carries), len(parse.terms))
     named = parse.terms[start + 1 :]
-    return set() if not named or named[0].is_filler else {term.typed for term in named}
+    of_finishes = parse.platform.merged_vocabulary.words_of_finishes
+    is_named = bool(named) and not named[0].is_filler
+    return {term.typed for term in named if is_named and letters_of([term.typed]) not in of_finishes}
 
 
 def _counted(parse: PlatformParse) -> Sequence[Term]:

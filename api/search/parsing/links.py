@@ -22,21 +22,25 @@ _PICTURE = re.compile(r"(?:\s*\(\d{1,3}\))?\.(?:png|jpe?g|webp|gif|avif|bmp)\s*$
 _NEXT_NUMBER = re.compile(r"(?<=\s)[2-9]\)(?=\s)")
 _LIST_NUMBER = re.compile(r"\s*\d{1,3}(?:[.)]|\s[-\u2013\u2014])\s+(?=[^\W\d])")
 # the time, and who wrote it then, before a line of a chat (`[14:32] vanya: …`, `Oleg, 21:07: …`)
-_CLOCK = r"\d{1,2}:[0-5]\d(?::[0-5]\d)?(?!\d)"
+_CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?!\d)"
 _CHAT_LINE = re.compile(rf"\W*(?:{_CLOCK}\W*(?:\w[\w .-]{{0,24}}:\s+)?|\w[\w .-]{{0,24}},?\s*\W?{_CLOCK}\W*:\s+)")
 _SEPARATORS = re.compile(r"[-_+]+")
 # what a trade post calls selling, buying, what is wanted and what is given: `S> ak redline`, `W> glove case H> btc`
-_TRADE_LETTER = re.compile(r"(?:^|(?<=\s))(lf|[sbwh])\s?>{1,2}\s", re.IGNORECASE)
-_NO_ZERO = re.compile(r"(?<![\w.])\.(?=\d)")
+_TRADE_LETTER = re.compile(r"(?:^|(?<=\s))(lf|[sbwh])\s?>{1,2}\s(?!\s*[\d.])", re.IGNORECASE)
+_NO_ZERO = re.compile(r"(?<![\w.-])\.(?=\d)")
 _TRADE_WORDS = {"s": "wts ", "b": "wtb ", "w": "[w] ", "h": "[h] ", "lf": "lf "}
-# what is struck out, who writes, how many, times, dates and telephone numbers
+# what is struck out, who writes, times, dates and telephone numbers
+_DAY, _MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"20[0-3]\d"
 _NOT_OF_ITEMS = re.compile(
-    rf"~~[^~]+~~|(?<!\w)[ur]/\w{{3,}}:?|(?<=\s)\(\d\)|(?<![\d:.,]){_CLOCK}(?![:.\d])(?:\s?[ap]m(?!\w))?"
-    r"|(?<![\d.,/-])(?:\d{1,2}([./])\d{1,2}\1(?:20)?\d\d|20\d\d-\d\d-\d\d)(?![\d/-]|\.\d)"
-    r"|(?<![\d.,$€£])(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?=\s)"
-    r"|(?<![\w.,$€£+-])(?:\+\d{1,3}|0\d{2,4})(?:[ /-]\d{5,10}|(?:[ /-]\d{2,5}){2,4})(?![\w.,]\d|\w)",
+    rf"~~(?=\S)[^~]+(?<=\S)~~|(?<!\w)u/\w{{3,}}:?|(?<![\d:.,]){_CLOCK}(?![:.\d])(?:\s?[ap]m(?!\w))?"
+    rf"|(?<![\d.,/-])(?:{_DAY}(?P<dot>[./]){_DAY}(?P=dot){_YEAR}|{_YEAR}-{_MONTH}-{_DAY})(?![\d/-]|\.\d)"
+    rf"|(?<!\w)(?:am|vom|den)\s+{_DAY}\.{_MONTH}\.(?=\s)"
+    r"|(?<![\w.,$€£+-])(?<!\d\s)(?:\+\d{1,3}(?:[ /-]\d{3,8}){2,4}|0\d{3,4}[ /-](?:\d{6,9}|\d{3,4}[ /-]\d{3,5}))"
+    r"(?![\w$€£]|[.,]\d)",
     re.IGNORECASE,
 )
+# how many copies a pasted name has: `Sealed Graffiti | GTG (1)`
+_COPIES = re.compile(r"(?<=\s)\(\d\)")
 # how many for how many: `1:1 knife only`
 _RATIO = re.compile(r"(?<![\d:.])\d:\d(?![\d:.])")
 # a heart, no bound: `thx <3`
@@ -57,15 +61,15 @@ _OR_ELSE = re.compile(r"\s*(?:[,;|+&]|(?<!\w)or(?!\w))\s*", re.IGNORECASE)
 
 
 def unpacked(text: str) -> str:
-    """The text without the number of a line or the head of a chat's, names in the place of links and picture files."""
+    """The text without what is of no item (a line's number, a chat's head, times), names in the place of links."""
     if "%" in text or "/" in text or "?" in text[:2]:
         text = _with_names(text)
     if ":" in text and (head := _CHAT_LINE.match(text)):
         text = text[head.end() :]
     text = _PICTURE.sub("", text) if "." in text else text
     text = _of_chats(text) if "<" in text or ">" in text or ":" in text or "able" in text else text
-    if ":" in text or "." in text or "-" in text or "/" in text or "(" in text or "~" in text or " 0" in f" {text}":
-        text = _of_items(text)
+    is_marked = ":" in text or "." in text or "-" in text or "/" in text or "|" in text or "~" in text
+    text = _of_items(text) if is_marked or "+" in text or " 0" in f" {text}" else text
     return text[numbered.end() :] if (numbered := _LIST_NUMBER.match(text)) else text
 
 
@@ -77,8 +81,10 @@ def _with_names(text: str) -> str:
 
 
 def _of_items(text: str) -> str:
-    """The text without what is of no item, floats with their zero (`.2`)."""
-    return _NO_ZERO.sub("0.", _NOT_OF_ITEMS.sub(" ", text))
+    """The text without what is of no item, floats with their zero (`.2`); the same where nothing would be left."""
+    text = _COPIES.sub(" ", text) if "|" in text else text
+    without = _NO_ZERO.sub("0.", _NOT_OF_ITEMS.sub(" ", text))
+    return without if without.strip() else text
 
 
 def _of_chats(text: str) -> str:

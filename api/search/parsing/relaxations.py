@@ -5,7 +5,8 @@
 3. `words`: terms that narrow (a weapon, a type), first all but the last, may be words of the name instead.
 4. `sets`: words may be those of the item's set (`cache collection`).
 5. `names`: meanings may stand in the name instead, and every word may be a prefix.
-6. `fillers`: words that say nothing about an item (`nice`, `skin`) are left out, in these ways again. Of a trade post
+6. `fillers`: what a thing is wanted for (`for my awp`) is left out, then words that say nothing about an item (`nice`,
+   `skin`), in these ways again. Of a trade post
    its offer without the price that is asked is read so, and in all that follows.
 7. `letters`: the text in letters that look like the typed ones or are on the same keys, or in English.
 8. `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item. `4x crown foil` is read
@@ -29,7 +30,7 @@ from api.search.parsing.numerals import with_digits
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
 from api.search.parsing.stickers import says_it_is_on_items, words_of_stickers
 from api.search.parsing.trade_posts import has_separators, offer_in
-from api.search.parsing.words import Term, Word
+from api.search.parsing.words import Term, Word, is_word
 from mappings.vocabulary.entries import values_of
 from mappings.vocabulary.words import letters_of, words_of
 
@@ -109,15 +110,6 @@ def _corrections(base: ParsedQuery, matching_words: Collection[str]) -> list[Par
     every = with_similar_words(base, (), Relaxation.ALL_TYPOS)
     other_first = with_other_first_letters(base, matching_words)
     return [*_and_other_meanings(some), *_and_other_meanings(every), *([] if other_first is None else [other_first])]
-
-
-def is_word(term: Term) -> bool:
-    """Whether it may be left out: numbers, model names and what says that others are not wanted never are.
-
-    A name with a digit in it is no number.
-    """
-    is_doubted = term.is_mere and not (term.is_attached or term.is_negation or term.is_foreign)
-    return is_doubted and all(word.is_correctable or word.is_nickname for word in term.words)
 
 
 def in_other_letters(strict: ParsedQuery) -> list[ParsedQuery]:
@@ -236,15 +228,24 @@ def with_other_first_letters(parsed: ParsedQuery, matching_words: Collection[str
 
 def for_another_thing(strict: ParsedQuery) -> list[ParsedQuery]:
     """What is wanted for a weapon or a craft, without that: `crown foil sticker for my awp`."""
-    purpose = strict.parses[0].platform.merged_vocabulary.purpose if len(strict.parses) == 1 else None
-    wanted, *others = [strict.text] if purpose is None else purpose.split(strict.text, maxsplit=1)
-    if not others or strict.parses[0].quantities:
+    parse, purpose = strict.parses[0], strict.parses[0].platform.merged_vocabulary.purpose
+    if purpose is None or strict.parses[1:] or parse.quantities or parse.excluded or parse.sort:
+        return []
+    wanted, *others = purpose.split(strict.text, maxsplit=1)
+    if not (others and _is_of_weapon(_parsed_again(strict, others[0]).parses[0])):
         return []
     parsed = replace(_parsed_again(strict, wanted), text=wanted, relaxation=Relaxation.FILLERS)
     terms = _all_terms(parsed)
     if all(term.is_filler for term in terms) or any("weapon" in term.fields for term in terms):
         return []
     return [each for each in (parsed, without_fillers(parsed)) if each is not None]
+
+
+def _is_of_weapon(parse: PlatformParse) -> bool:
+    """Whether the words say no more than a weapon and its finish."""
+    of_finishes = parse.platform.merged_vocabulary.words_of_finishes
+    named = [term for term in parse.terms if not term.is_filler]
+    return all("weapon" in term.fields or letters_of([term.typed]) in of_finishes for term in named)
 
 
 def numbers_as_words(strict: ParsedQuery) -> ParsedQuery | None:

@@ -15,6 +15,7 @@ from mappings.vocabulary.words import letters_of
 
 MAX_NAME = 3  # words of a case's name between how many of it are wanted and its type (`20 broken fang cases`)
 _YEAR_JOINED = re.compile(r"^(20[12]\d)(?=[A-Za-z]{2})")  # `上海2024donk`
+_YEAR = re.compile(r"20[12]\d")
 _COUNT = re.compile(r"(\d{1,4})x|x(\d{1,4})")
 _ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th|[dh])")  # of a birthday; days and hours of a trade lock
 MAX_MANY_DIGITS = 3  # of how many cases are wanted: four are an amount
@@ -253,19 +254,28 @@ class Spellings:
         measure = self._letters[at + 1 : at + 2]
         if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:
             return bool(few_in(self._words[at].typed, self._numerals)) or self._is_measure_at(at)
-        if not self._letters[at].isdecimal():
+        if not self._letters[at].isdecimal() or _YEAR.fullmatch(self._letters[at]) or self._ends_name(at):
             return False
         return self._is_counted_before(at) or self._is_measure_at(at) or self._is_before_opened(at)
+
+    def _ends_name(self, at: int) -> bool:
+        """Whether the number there is of a name: `gamma 2 case`."""
+        return bool(at) and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases
 
     def _is_before_opened(self, at: int) -> bool:
         """Whether things that can be opened are behind the number there: `50 cases`, `20 broken fang cases`."""
         if len(self._letters[at]) > MAX_MANY_DIGITS or at + 1 == len(self._words):
             return False
-        if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
-            return False  # `gamma 2 case`
         last = min(at + 1 + MAX_NAME, len(self._words) - 1)
         plurals = [place for place in range(at + 2, last + 1) if self._letters[place].endswith("s")]
-        return any(self._is_opened(place) for place in (at + 1, *plurals))
+        return any(self._is_opened(place) and self._are_one_name(at + 1, place) for place in (at + 1, *plurals))
+
+    def _are_one_name(self, start: int, end: int) -> bool:
+        """Whether the words from there on may be of one name: not `661 for 200 keys`, nor `661 300 keys`."""
+        between = range(start, end)
+        numbers = [place for place in between if self._letters[place].isdecimal()]
+        is_apart = any(self._letters[place] in self._vocabulary.ignored for place in between)
+        return not is_apart and all(place > start and self._ends_name(place) for place in numbers)
 
     def _is_command(self) -> bool:
         """Whether the first word may be the name of a chat bot's command: `!price`, `!knife`."""

@@ -45,7 +45,7 @@ class Word:
     def is_nickname(self) -> bool:
         """Whether it is a name with one digit in a letter's place, as players have them: `s1mple`, `m0nesy`."""
         letters = sum(character.isalpha() for character in self.typed)
-        is_read = self.typed.translate(_LETTERS_OF_DIGITS).isalpha()
+        is_read = self.typed[-1:].isalpha() and self.typed.translate(_LETTERS_OF_DIGITS).isalpha()
         return is_read and letters == len(self.typed) - 1 >= _MIN_NICKNAME
 
     @property
@@ -163,3 +163,12 @@ def is_name(term: Term) -> bool:
 def is_named(term: Term) -> bool:
     """Whether it names an item, with its weapon or without (`howl`, `dragon lore awp` in one spelling)."""
     return all(meaning.words for meaning in term.meanings) if term.fields else is_name(term)
+
+
+def is_word(term: Term) -> bool:
+    """Whether it may be left out: numbers, model names and what says that others are not wanted never are.
+
+    A name with a digit in it is no number.
+    """
+    is_doubted = term.is_mere and not (term.is_attached or term.is_negation or term.is_foreign)
+    return is_doubted and all(word.is_correctable or word.is_nickname for word in term.words)

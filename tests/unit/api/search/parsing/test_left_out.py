@@ -110,6 +110,7 @@ def test_beside_the_finish_of_a_weapon_other_names_are_left_out() -> None:
     assert ("niko", "1deag") in left_out("niko 1deag deagle mecha industries")
     assert ("m0nesy", "abcd") in left_out("m0nesy awp printstream abcd")
     assert left_out("awp redline fn ww dragon") == []  # nothing else says that it is a sentence
+    assert not any("niko" in ignored for ignored in left_out("deagle niko abcd"))  # without a finish
     assert not any("niko" in ignored for ignored in left_out("niko abcd mecha industries"))  # of no weapon
 
 
@@ -120,10 +121,16 @@ def test_what_is_said_to_be_on_the_item_is_not_left_out() -> None:
     assert "niko" not in left_out("usp orion with niko abcd on it, a man can dream")
     assert "niko" in left_out("the usp orion with the niko abcd on it")
     assert left_out("usp orion abcd with") == {"abcd"}
+    assert "dragon" in left_out("m4 with skull dragon abcd hyper beast best offer")  # a word of finishes
 
 
 def test_a_name_with_a_digit_in_it_may_be_left_out_once_nothing_else_is_found() -> None:
     assert all("ez4ence" not in each.parses[0].ignored for each in partials(strict("ez4ence music kit abcd"), (), ()))
-    for text, is_left_out in (("awp fade 1deag", True), ("awp fade g3sg1x", False), ("awp fade 2014a", False)):
+    for text, is_left_out in (
+        ("awp fade 1deag", True),
+        ("awp fade g3sg1x", False),
+        ("awp fade 2014a", False),
+        ("awp doppler4", False),
+    ):
         word = text.split()[-1]
         assert any(word in each.parses[0].ignored for each in names_alone(strict(text), ())) is is_left_out, text

@@ -11,6 +11,22 @@ CS2 = tuple(shared_platforms())
 MARKET = "https://steamcommunity.com/market/listings/730/"
 
 
+AMOUNTS = (
+    *("нож 10 000-15 000 руб", "5 000-10 000 zł", "case hardened seeds 029 103 670", "seed 0661 100", "under 5.5. ft"),
+    *("max 12.10. stattrak", "seed 12/34/56", "ak 5/10/15$", "fade 90:10", "mp5 80:20", "doppler phase (2) | x"[:-4]),
+    *(
+        "knife under (5)",
+        "fn w > 0.03",
+        "redline -.07",
+        "awp ~~ 50 or ak ~~ 20",
+        "r/b doppler",
+        "~~fade~~",
+        "12.05.2024",
+    ),
+    *("u/someone", "ak 0.15 - 0.18", "3/4 blue", "1.200.50"),
+)
+
+
 @pytest.mark.parametrize(
     ("text", "name"),
     [
@@ -34,12 +50,12 @@ MARKET = "https://steamcommunity.com/market/listings/730/"
         ("dentist 2:30 pm, glock", "dentist  , glock"),
         ("ak since 14.03.2019", "ak since  "),
         ("2026-08-03 ak", "  ak"),
-        ("am 24.12. ne m9", "am   ne m9"),
+        ("am 24.12. ne m9", "  ne m9"),
         ("float 0.12. ak 10.50. ft", "float 0.12. ak 10.50. ft"),
         ("call 0151 555 0199 awp", "call   awp"),
         ("tel. +48 600 123 456 awp", "tel.   awp"),
         ("lower than .2 float", "lower than 0.2 float"),
-        ("seed 0661 100", "seed 0661 100"),
+        *((text, text) for text in AMOUNTS),
         ("~~M9 Lore~~ sold, still have M9", "  sold, still have M9"),
         ("Sealed Graffiti | GTG (1) tradable", "Sealed Graffiti | GTG   tradable"),
         ("https://cs.money/buy/?search=mac-10%20neon&exterior=factory-new", "mac-10 neon factory-new"),

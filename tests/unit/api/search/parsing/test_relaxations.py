@@ -31,6 +31,9 @@ def test_a_thing_for_a_weapon_or_a_craft_is_wanted_itself() -> None:
     assert things("pegatina crown foil para mi awp") == [["pegatina", "crown", "foil"]]
     assert things("skin for my ak") == []  # says nothing of what it is
     assert things("ak redline for my awp") == []
+    assert things("crown foil sticker for my ak redline") == [["crown", "foil", "sticker"]]
+    for more in ("brother, pandora box mw", "ak katowice 2014", "awp, no holo", "ak cheapest first", "craft, stattrak"):
+        assert things(f"crown foil for my {more}") == [], more
     assert things("crown foil for my awp under 50") == []  # a bound of what?
     assert things("crown foil") == []
     assert for_another_thing(parse_query("crown foil for my awp", [CS2, DOTA])) == []
@@ -51,9 +54,8 @@ def test_what_a_sentence_has_for_a_short_word_by_chance_is_no_typo() -> None:
     [
         ("mp7 nemesis kills: 1204", "1204"),
         ("faceit lvl 10 awp", "10"),
-        ("2847 elo awp", "2847"),
-        ("im 12 awp", "12"),
-        ("awp since 2016", "2016"),
+        ("ump with 4300 kills", "4300"),
+        ("turning 12 awp", "12"),
         ("15 march awp", "15"),
         ("need 10 chroma 2 keys", "10"),
     ],
@@ -63,7 +65,15 @@ def test_a_number_that_counts_what_is_of_no_item_says_nothing(text: str, number:
 
 
 def test_other_numbers_count() -> None:
-    for text, number in (("katowice 2014", "2014"), ("gamma 2 case", "2"), ("awp 661", "661"), ("case 3", "3")):
+    for text, number in (
+        *(("katowice 2014", "2014"), ("gamma 2 case", "2"), ("awp 661", "661"), ("case 3", "3")),
+        *(("titan holo katowice 2014 pcs", "2014"), ("sticker until 2014", "2014"), ("chroma 2 days", "2")),
+        *(
+            ("ak case hardened 661 pm me", "661"),
+            ("ak case hardened 661 for 200 keys", "661"),
+            ("ak 661 300 keys", "661"),
+        ),
+    ):
         assert not any(term.is_filler for term in strict(text).parses[0].terms if number in term.typed), text
     (bound,) = strict("galil lower than .2 float").parses[0].quantities
     assert bound.low is None
