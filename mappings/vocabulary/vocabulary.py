@@ -228,7 +228,11 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def ignored(self) -> frozenset[str]:
         """The letters of what says nothing of an item."""
-        return spelt((*self.fillers, *self.measures, *self.counters)) | self.trade.marks
+        return spelt(self._of_no_item) | self.trade.marks
+
+    @property
+    def _of_no_item(self) -> tuple[str, ...]:
+        return (*self.fillers, *self.measures, *self.counters)
 
     @cached_property
     def measure_letters(self) -> frozenset[str]:
@@ -335,10 +339,7 @@ class Vocabulary(VocabularyFile):
         yield Use(role=Role.NAME), self.names
         yield Use(role=Role.ATTACHED), self.has_attached
         yield Use(role=Role.ATTACHED_AFTER), self.attached_after
-        yield (
-            Use(role=Role.FILLER),
-            [each for each in (*self.fillers, *self.measures, *self.counters) if len(words_of(each)) > 1],
-        )
+        yield Use(role=Role.FILLER), [each for each in self._of_no_item if len(words_of(each)) > 1]
 
 
 class Lexicon(Vocabulary):

@@ -22,9 +22,9 @@ def partials(strict: ParsedQuery, matching_words: Collection[str], similar: Coll
     base = without_fillers(strict) or strict
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     matching_words = {*matching_words, *counted}
-    mere_words = {
-        each for each in _mere_words(base) if not any(map(str.isnumeric, each))
-    }  # nobody looked for `ez4ence`
+    terms = [term for parse in base.parses for term in parse.terms]
+    correctable = {term.typed for term in terms if all(word.is_correctable for word in term.words)}
+    mere_words = _mere_words(base) & correctable  # others are not looked for one by one (`ez4ence`)
     absent = mere_words.difference(matching_words, similar)
     uncertain = sorted(mere_words.intersection(similar).difference(matching_words))
     removals = [absent, *(absent | {each} for each in uncertain if 1 < len(uncertain) <= MAX_LEFT_OUT)]
@@ -48,7 +48,8 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     name_words |= counted
     mere_words = _mere_words(base) - name_words
     on_item = set().union(*map(_carried, strict.parses))
-    carried = counted | on_item
+    long_names = (words_of_names(parse, parse.platform.merged_vocabulary.phrases, 2) for parse in base.parses)
+    certain = counted.union(on_item, *long_names)
     uncertain = sorted(mere_words.difference(unknown))
     counts = (1, 2) if len(uncertain) <= MAX_LEFT_OUT else ()
     some = [set(few) for count in counts for few in combinations(uncertain, count)]
@@ -58,11 +59,11 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     named = {term.typed for term in terms if term.typed in name_words or (term.meanings and not term.fields)}
     removals.append(mere_words)
     if mere_words or base is not strict:
-        removals.append(mere_words | _names_of_no_finish(base, name_words.difference(carried), mere_words))
+        removals.append(mere_words | _names_of_no_finish(base, name_words - certain, mere_words))
     if any(term.fields & _THINGS for term in terms):
         removals += [mere_words | {each} for each in doubtful if named - {each}][:MAX_LEFT_OUT]
         if sum(term.is_filler for parse in strict.parses for term in parse.terms) >= MIN_SENTENCE:
-            removals += [mere_words | more for more in _words_by_chance(base, name_words, carried, doubtful)]
+            removals += [mere_words | more for more in _words_by_chance(base, name_words, certain, doubtful)]
     different = dict.fromkeys(map(frozenset, removals))
     return _with_other_meanings([_without(base, removal, with_doubtful=True) for removal in different])
 
@@ -71,22 +72,20 @@ def _names_of_no_finish(base: ParsedQuery, name_words: Collection[str], mere_wor
     """Beside the finish of a weapon, words that are other names by themselves: `niko deagle mecha industries`."""
     (parse, *others) = base.parses
     vocabulary = parse.platform.merged_vocabulary
-    words = set(name_words).difference(words_of_names(parse, vocabulary.phrases, 2))
-    words = {word for word in words if letters_of([word]) not in vocabulary.finishes}
+    words = {word for word in name_words if letters_of([word]) not in vocabulary.finishes}
     terms = [term for term in parse.terms if term.typed not in words and term.typed not in mere_words]
     return words if not others and finishes_of(terms, vocabulary, is_ordered=False) else set()
 
 
 def _words_by_chance(
-    base: ParsedQuery, name_words: Collection[str], carried: Collection[str], doubtful: Collection[str]
+    base: ParsedQuery, name_words: Collection[str], certain: Collection[str], doubtful: Collection[str]
 ) -> list[set[str]]:
     """What the words of a sentence may say by chance: kinds beside a weapon, all names but one of them, all names.
 
-    Names of several words are said on purpose.
+    What is `certain` is said on purpose, as names of several words are.
     """
     terms = [term for parse in base.parses for term in parse.terms]
-    of_long_names = [words_of_names(parse, parse.platform.merged_vocabulary.phrases, 2) for parse in base.parses]
-    every = {*name_words, *doubtful}.difference(carried, *of_long_names)
+    every = {*name_words, *doubtful}.difference(certain)
     names = [term.typed for term in terms if term.typed in every.intersection(name_words)]
     has_weapon = any("weapon" in term.fields for term in terms)
     kinds = {term.typed for term in terms if has_weapon and _is_kind(term)}

@@ -27,7 +27,6 @@ _CHAT_LINE = re.compile(rf"\W*(?:{_CLOCK}\W*(?:\w[\w .-]{{0,24}}:\s+)?|\w[\w .-]
 _SEPARATORS = re.compile(r"[-_+]+")
 # what a trade post calls selling, buying, what is wanted and what is given: `S> ak redline`, `W> glove case H> btc`
 _TRADE_LETTER = re.compile(r"(?:^|(?<=\s))(lf|[sbwh])\s?>{1,2}\s(?!\s*[\d.])", re.IGNORECASE)
-_NO_ZERO = re.compile(r"(?<![\w.-])\.(?=\d)")
 _TRADE_WORDS = {"s": "wts ", "b": "wtb ", "w": "[w] ", "h": "[h] ", "lf": "lf "}
 # what is struck out, who writes, times, dates and telephone numbers
 _DAY, _MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"20[0-3]\d"
@@ -39,6 +38,8 @@ _NOT_OF_ITEMS = re.compile(
     r"(?![\w$€£]|[.,]\d)",
     re.IGNORECASE,
 )
+# a float without its zero: `lower than .2 float`
+_NO_ZERO = re.compile(r"(?<![\w.-])\.(?=\d)")
 # how many copies a pasted name has: `Sealed Graffiti | GTG (1)`
 _COPIES = re.compile(r"(?<=\s)\(\d\)")
 # how many for how many: `1:1 knife only`
