@@ -63,6 +63,7 @@ class VocabularyFile(BaseModel):
     measures: tuple[str, ...] = ()  # and those behind a number, which says nothing either (`7 days`, `3 pieces`)
     counters: tuple[str, ...] = ()  # and those before one: `kills: 1204`, `lvl 10`
     purposes: tuple[str, ...] = ()  # between a thing and the one that it is for: `crown foil sticker for my awp`
+    requests: Letters = frozenset()  # with these, what is counted is wanted itself: `need 4x crown foil`
     foreign_goods: Letters = frozenset()  # sold elsewhere: never corrected, left out beside a weapon alone (`robux`)
 
     # Exclusion, alternatives and conjunction: how the words beside these are meant.

@@ -10,8 +10,8 @@ _LINK = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)
 _ENCODED = re.compile(r"%[0-9a-f]{2}", re.IGNORECASE)
 # Parts of links that say nothing of an item, and the parameters that name one.
 _COMMON_PARTS = re.compile(
-    r"app|buy|(?:counter-?strike|cs|cs-?go)(?:-?2)?|csgo|db|de|detail|en|es|fr|goods|inventory|items?|listings?|market"
-    r"|marketplace|pl|products?|ru|search|shop|skins?|store|trade|view|weapons?",
+    r"app|buy|channel|comments|(?:counter-?strike|cs|cs-?go)(?:-?2)?|csgo|db|de|detail|en|es|fr|goods|inventory|items?|listings?|market"
+    r"|marketplace|pl|playlist|products?|profiles?|ru|search|shop|shorts|skins?|store|trade|users?|videos?|view|watch|weapons?",
     re.IGNORECASE,
 )
 _SEARCH_PARAMETERS = frozenset(["keyword", "q", "query", "search", "text", "title"])

@@ -30,7 +30,7 @@ from api.search.parsing.numerals import with_digits
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
 from api.search.parsing.stickers import says_it_is_on_items, words_of_stickers
 from api.search.parsing.trade_posts import has_separators, offer_in
-from api.search.parsing.words import Term, Word, is_word
+from api.search.parsing.words import Term, Word, is_word, terms_but_fillers
 from mappings.vocabulary.entries import values_of
 from mappings.vocabulary.words import letters_of, words_of
 
@@ -320,10 +320,10 @@ def meanings_as_names(strict: ParsedQuery, relaxation: Relaxation = Relaxation.N
 
 
 def without_fillers(strict: ParsedQuery, matching_words: Collection[str] = ()) -> ParsedQuery | None:
-    """Without the fillers that are not `matching_words`; None if that changes nothing."""
+    """Without the fillers that are no `matching_words` and in no name; None if that changes nothing."""
 
     def stripped(parse: PlatformParse) -> PlatformParse:
-        terms = tuple(term for term in parse.terms if not term.is_filler or term.typed in matching_words)
+        terms = terms_but_fillers(parse.terms, parse.platform.merged_vocabulary.phrases, matching_words)
         return replace(parse, terms=terms) if terms or parse.quantities else parse
 
     parses = tuple(stripped(parse) for parse in strict.parses)

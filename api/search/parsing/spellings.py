@@ -250,7 +250,9 @@ class Spellings:
         return Term(finished(words) if meanings else words, meanings, is_attached=is_attached), at + length
 
     def _is_many_at(self, at: int) -> bool:
-        """Whether the number there says how many are wanted, or how long: `50 cases`, `50 caisses kilowatt`, `五个`."""
+        """Whether the number there says how many are wanted, how long, or which share: `50 cases`, `五个`, `20%`."""
+        if self._gaps[at + 1].startswith("%"):
+            return True
         measure = self._letters[at + 1 : at + 2]
         if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:
             return bool(few_in(self._words[at].typed, self._numerals)) or self._is_measure_at(at)

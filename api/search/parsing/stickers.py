@@ -10,7 +10,7 @@ from api.search.parsing.words import Term, mere_runs
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of, letters_of_text
+from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
 MAX_STICKER_WORDS = 4  # at the end of a text that may be of a sticker on the item
 _YEAR = re.compile(r"\b20\d\d$")
@@ -100,6 +100,7 @@ def says_it_is_on_items(strict: ParsedQuery) -> bool:
     is_finish = letters_of(mere) in vocabulary.finishes
     return (
         any(term.count in STICKER_COUNTS for term in parse.terms)
+        and vocabulary.requests.isdisjoint(letters_of([word]) for word in words_of(strict.text))
         and all(_may_be_on_item(term) or term.is_filler for term in parse.terms)
         and not is_finish
     )

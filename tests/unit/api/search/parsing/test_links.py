@@ -37,6 +37,7 @@ AMOUNTS = (
         ("https://csgoskins.gg/items/ak-47-redline/field-tested", "ak 47 redline field tested"),
         ("https://csfloat.com/search?sort_by=lowest&market_hash_name=Glock-18%20%7C%20Fade", "Glock-18 | Fade"),
         ("https://buff.163.com/goods/33960?from=market", ""),
+        ("https://www.youtube.com/watch?v=dQw4w9WgXcQ", ""),
         ("fn/mw 50% off", "fn/mw 50% off"),
         ("a/b", "a/b"),
         ("awp asiimov ft.png", "awp asiimov ft"),

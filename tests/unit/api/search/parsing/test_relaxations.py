@@ -9,6 +9,7 @@ from api.search.parsing.relaxations import (
     with_similar_words,
     without_fillers,
 )
+from api.search.parsing.stickers import says_it_is_on_items
 from mappings.platforms import Platform
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
@@ -29,6 +30,7 @@ def test_a_thing_for_a_weapon_or_a_craft_is_wanted_itself() -> None:
     assert things("crown foil sticker for my awp") == [["crown", "foil", "sticker"]]
     assert things("need crown foil x4 for a full pink craft")[-1] == ["crown", "foil"]
     assert things("pegatina crown foil para mi awp") == [["pegatina", "crown", "foil"]]
+    assert things("crown foil sticker, craft on my awp") == [["crown", "foil", "sticker"]]
     assert things("skin for my ak") == []  # says nothing of what it is
     assert things("ak redline for my awp") == []
     assert things("crown foil sticker for my ak redline") == [["crown", "foil", "sticker"]]
@@ -58,6 +60,8 @@ def test_what_a_sentence_has_for_a_short_word_by_chance_is_no_typo() -> None:
         ("turning 12 awp", "12"),
         ("15 march awp", "15"),
         ("need 10 chroma 2 keys", "10"),
+        ("playing again after 5 years, awp", "5"),
+        ("awp asiimov 20% off", "20"),
     ],
 )
 def test_a_number_that_counts_what_is_of_no_item_says_nothing(text: str, number: str) -> None:
@@ -78,6 +82,27 @@ def test_other_numbers_count() -> None:
     (bound,) = strict("galil lower than .2 float").parses[0].quantities
     assert bound.low is None
     assert float(bound.high or 0) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("that scout with the shark, blood in the water", "scout shark blood in the water"),
+        ("baby karat ct keychain want", "baby karat ct keychain"),
+        ("in the living room", "living room"),
+        ("the one", "the one"),
+    ],
+)
+def test_fillers_in_a_name_stay(text: str, left: str) -> None:
+    parsed = without_fillers(strict(text)) or strict(text)
+    assert " ".join(term.typed for term in parsed.parses[0].terms) == left
+
+
+def test_a_sticker_that_is_asked_for_with_its_number_is_wanted_itself() -> None:
+    for text in ("4x flammable foil", "4x crown foil"):
+        assert says_it_is_on_items(strict(text))
+    for text in ("need 4x flammable foil", "nice clutch holo x3 pls", "selling 4x crown foil"):
+        assert not says_it_is_on_items(strict(text))
 
 
 def test_a_greeting_that_is_a_name_too_is_left_out() -> None:
