@@ -12,6 +12,7 @@ from dataclasses import replace
 from api.engine.clauses import Clause
 from api.engine.responses import total_of
 from api.search.context import SearchContext
+from api.search.parsing.fillers import trade_offer_of
 from api.search.parsing.left_out import names_alone, partials
 from api.search.parsing.parse import ParsedQuery
 from api.search.parsing.relaxations import (
@@ -21,7 +22,6 @@ from api.search.parsing.relaxations import (
     loose,
     misspelt,
     single_word,
-    trade_offer_of,
     translated,
 )
 from api.search.parsing.words import Word
@@ -36,11 +36,11 @@ MAX_CORRECTED_WORDS = 12
 async def relax(context: SearchContext) -> SearchContext:
     """The same search with the relaxation that finds something; the same context if none does."""
     strict = context.query.parsed
-    readings = as_typed(strict)
-    if not any(parse.terms for parsed in readings for parse in parsed.parses):
+    candidates = as_typed(strict)
+    if not any(parse.terms for parsed in candidates for parse in parsed.parses):
         return context
     # These are asked for alone: names that are still being typed need no others, and are most of what is relaxed.
-    relaxed = await _first_with_items(context, readings)
+    relaxed = await _first_with_items(context, candidates)
     if relaxed is None and (offer := trade_offer_of(strict)) is not None:
         relaxed = await _relaxed(context, offer, [*as_typed(offer), *loose(offer)])
     if relaxed is None:

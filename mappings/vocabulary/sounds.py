@@ -22,7 +22,7 @@ MIN_BORROWED_LIKENESS = 0.78
 MIN_SHORT_LIKENESS = 0.9  # of a single word of two consonants
 MIN_CHARACTERS = 2  # of a name that is typed as syllables
 MIN_TYPED = 7  # letters of one that stands as it was typed; most words of other languages have fewer
-MAX_DOUBTS = 5  # places of a name where more than one sound is tried
+MAX_AMBIGUOUS = 5  # places of a name where more than one sound is tried
 # How English writes sounds; where several may be heard, all of them. What is longer comes first.
 _SPELLINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tion", ("shn",)), ("sion", ("shn", "sn")), ("tch", ("ch",)), ("dge", ("j",)), ("que", ("k",)), ("sch", ("sh",)),
@@ -178,8 +178,8 @@ def _as_syllables(text: str) -> str:
 def _sounds_of(name: str) -> set[str]:
     """The consonants that are heard in an English name, in each way that it may be said."""
     ways = [_HEARD.get(part, (part,)) for part in _WRITTEN.findall(name)]
-    doubtful = [place for place, way in enumerate(ways) if len(way) > 1]
-    for place in doubtful[MAX_DOUBTS:]:
+    ambiguous = [place for place, way in enumerate(ways) if len(way) > 1]
+    for place in ambiguous[MAX_AMBIGUOUS:]:
         ways[place] = ways[place][:1]
     return {_consonants("".join(way)) for way in product(*ways)}
 

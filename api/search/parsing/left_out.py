@@ -4,8 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from api.search.parsing.fillers import without_fillers
 from api.search.parsing.parse import ALTERNATIVE_FIELDS, ParsedQuery, PlatformParse, Relaxation, finishes_of
-from api.search.parsing.relaxations import MIN_SENTENCE, other_meanings, with_similar_words, without_fillers
+from api.search.parsing.relaxations import MIN_SENTENCE, other_meanings, with_similar_words
 from api.search.parsing.stickers import STICKER_COUNTS, words_of_names
 from api.search.parsing.words import Term, is_word, names_in
 from mappings.vocabulary.words import letters_of, words_of
@@ -55,17 +56,17 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     some = [set(few) for count in counts for few in combinations(uncertain, count)]
     removals = [mere_words.difference(uncertain) | few for few in some if len(few) < len(uncertain)]
     terms = [term for parse in base.parses for term in parse.terms]
-    doubtful = list(dict.fromkeys(term.typed for term in terms if _is_doubtful(term) and term.typed not in on_item))
+    by_chance = list(dict.fromkeys(term.typed for term in terms if _may_be_chance(term) and term.typed not in on_item))
     named = {term.typed for term in terms if term.typed in name_words or (term.meanings and not term.fields)}
     removals.append(mere_words)
     if mere_words or base is not strict:
         removals.append(mere_words | _names_of_no_finish(base, name_words - certain, mere_words))
     if any(term.fields & _THINGS for term in terms):
-        removals += [mere_words | {each} for each in doubtful if named - {each}][:MAX_LEFT_OUT]
+        removals += [mere_words | {each} for each in by_chance if named - {each}][:MAX_LEFT_OUT]
         if sum(term.is_filler for parse in strict.parses for term in parse.terms) >= MIN_SENTENCE:
-            removals += [mere_words | more for more in _words_by_chance(base, name_words, certain, doubtful)]
+            removals += [mere_words | more for more in _words_by_chance(base, name_words, certain, by_chance)]
     different = dict.fromkeys(map(frozenset, removals))
-    return _with_other_meanings([_without(base, removal, with_doubtful=True) for removal in different])
+    return _with_other_meanings([_without(base, removal, by_chance=True) for removal in different])
 
 
 def _names_of_no_finish(base: ParsedQuery, name_words: Collection[str], mere_words: Collection[str]) -> set[str]:
@@ -78,14 +79,14 @@ def _names_of_no_finish(base: ParsedQuery, name_words: Collection[str], mere_wor
 
 
 def _words_by_chance(
-    base: ParsedQuery, name_words: Collection[str], certain: Collection[str], doubtful: Collection[str]
+    base: ParsedQuery, name_words: Collection[str], certain: Collection[str], by_chance: Collection[str]
 ) -> list[set[str]]:
     """What the words of a sentence may say by chance: kinds beside a weapon, all names but one of them, all names.
 
     What is `certain` is said on purpose, as names of several words are.
     """
     terms = [term for parse in base.parses for term in parse.terms]
-    every = {*name_words, *doubtful}.difference(certain)
+    every = {*name_words, *by_chance}.difference(certain)
     names = [term.typed for term in terms if term.typed in every.intersection(name_words)]
     has_weapon = any("weapon" in term.fields for term in terms)
     kinds = {term.typed for term in terms if has_weapon and _is_kind(term)}
@@ -119,16 +120,16 @@ def _is_kind(term: Term) -> bool:
     return term.fields == {"type"} and not term.otherwise and not any(meaning.words for meaning in term.meanings)
 
 
-def _is_doubtful(term: Term) -> bool:
+def _may_be_chance(term: Term) -> bool:
     """Whether it stands for words of names, or for a rarity, which may be chance."""
     return bool(term.meanings) and not term.typed.isnumeric() and term.fields <= {"rarity"}
 
 
-def _without(parsed: ParsedQuery, words: Collection[str], *, with_doubtful: bool = False) -> ParsedQuery | None:
-    """Without these mere words, and doubtful ones; None if that changes nothing or leaves nothing known."""
+def _without(parsed: ParsedQuery, words: Collection[str], *, by_chance: bool = False) -> ParsedQuery | None:
+    """Without these mere words, and those `by_chance`; None if that changes nothing or leaves nothing known."""
 
     def is_left_out(term: Term, parse: PlatformParse) -> bool:
-        may_be = _may_be_left_out(term, parse) or (with_doubtful and (_is_doubtful(term) or _is_kind(term)))
+        may_be = _may_be_left_out(term, parse) or (by_chance and (_may_be_chance(term) or _is_kind(term)))
         return term.typed in words and may_be
 
     def stripped(parse: PlatformParse) -> PlatformParse:

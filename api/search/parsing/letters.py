@@ -1,4 +1,4 @@
-"""Other readings of a text: look-alike letters, a wrong keyboard layout, words of other languages. Pure."""
+"""Other ways to write a text: look-alike letters, a wrong keyboard layout, words of other languages. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -37,13 +37,13 @@ def other_letters(text: str, vocabulary: Vocabulary) -> Iterator[str]:
     A text is typed on another layout as a whole, or its unknown words are.
     """
     small = text.lower()
-    readings = [_written(small, vocabulary.look_alikes)]
+    spellings = [_written(small, vocabulary.look_alikes)]
     for layout in vocabulary.keyboard:
         to_latin, from_latin = dict(zip(layout, KEYS, strict=False)), dict(zip(KEYS, layout, strict=False))
         typed = letters_typed(small) if _JAMO.match(layout) else small
-        readings += [_written(typed, to_latin), syllables_of(_written(small, from_latin))]
-        readings += [_NOT_BLANK.sub(partial(_unknown_typed, from_latin, vocabulary), small)]
-    yield from dict.fromkeys(reading for reading in readings if reading != small)
+        spellings += [_written(typed, to_latin), syllables_of(_written(small, from_latin))]
+        spellings += [_NOT_BLANK.sub(partial(_unknown_typed, from_latin, vocabulary), small)]
+    yield from dict.fromkeys(spelling for spelling in spellings if spelling != small)
 
 
 def _unknown_typed(letters: Mapping[str, str], vocabulary: Vocabulary, match: re.Match[str]) -> str:

@@ -12,8 +12,8 @@ from enum import StrEnum
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import ASKING_PRICE, Quantity, quantities_of, text_between, with_bare_seeds
-from api.search.parsing.terms import read_words
-from api.search.parsing.words import Reading, Term, Word, mere_runs
+from api.search.parsing.terms import parse_words
+from api.search.parsing.words import ParsedWords, Term, Word, mere_runs
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning, values_of
 from mappings.vocabulary.exclusions import wanted
@@ -90,6 +90,11 @@ class ParsedQuery:
     rules: tuple[TextRules, ...] = ()
 
     @property
+    def options(self) -> list[Term]:
+        """All terms of all platforms, alternatives included."""
+        return [option for parse in self.parses for option in parse.options]
+
+    @property
     def sort(self) -> str:
         """The order that the text asks for; none: empty."""
         return next((parse.sort for parse in self.parses if parse.sort), "")
@@ -137,10 +142,10 @@ def parse_text(
     pieces = list(text_between(text, quantities))
     if ASKING_PRICE in text:  # where no price is asked (`ak47 b/o`) it says nothing
         pieces = [piece.replace(ASKING_PRICE, " ") for piece in pieces]
-    readings = _readings(pieces, quantities, vocabulary, open_ended=not text[-1:].isspace())
-    terms = [term for reading in readings for term in reading.terms]
-    excluded = [term for reading in readings for term in reading.excluded]
-    sorts = [sort for reading in readings for sort in reading.sorts]
+    parsed = _parsed_pieces(pieces, quantities, vocabulary, open_ended=not text[-1:].isspace())
+    terms = [term for piece in parsed for term in piece.terms]
+    excluded = [term for piece in parsed for term in piece.excluded]
+    sorts = [sort for piece in parsed for sort in piece.sorts]
     terms = _without_opened(_merged_alternatives(terms), vocabulary)
     if of_listing and vocabulary.plain and _is_plain_skin(terms):
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
@@ -167,26 +172,44 @@ def parse_text(
     )
 
 
-def _readings(
+def parsed_again(
+    strict: ParsedQuery, text: str, *, certain_only: bool = False, with_seeds: bool = False
+) -> ParsedQuery:
+    """Another way of writing or reading the text, parsed for the same platforms."""
+    parses = (
+        parse_text(
+            text,
+            each.platform,
+            has_order=strict.has_order,
+            of_listing=strict.is_listing,
+            certain_only=certain_only,
+            with_seeds=with_seeds,
+        )
+        for each in strict.parses
+    )
+    return replace(strict, parses=tuple(parses))
+
+
+def _parsed_pieces(
     pieces: Sequence[str], quantities: list[Quantity], vocabulary: Vocabulary, *, open_ended: bool
-) -> list[Reading]:
-    """What the pieces between the quantities are read as; says of quantities which are not wanted."""
-    readings: list[Reading] = []
+) -> list[ParsedWords]:
+    """The pieces between the quantities, parsed; marks the quantities that are not wanted."""
+    parsed: list[ParsedWords] = []
     for place, piece in enumerate(pieces):
         is_last = place == len(quantities)
-        reading = read_words(
+        words = parse_words(
             piece,
             vocabulary,
             open_ended=is_last and open_ended,
             before_quantity=not is_last,
             after_quantity=place > 0,
         )
-        if reading.excludes_before:
+        if words.excludes_before:
             quantities[place - 1] = replace(quantities[place - 1], is_excluded=True)
-        if reading.excludes_next:
+        if words.excludes_next:
             quantities[place] = replace(quantities[place], is_excluded=True)
-        readings.append(reading)
-    return readings
+        parsed.append(words)
+    return parsed
 
 
 def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quantity]]:

@@ -25,14 +25,14 @@ Quantities that can be nothing else, and what is not wanted, stay in every relax
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
+from api.search.parsing.fillers import for_another_thing, with_and_without_fillers, without_fillers
 from api.search.parsing.letters import in_english, other_letters, without_typos
 from api.search.parsing.numerals import with_digits
-from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
+from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parsed_again
 from api.search.parsing.stickers import says_it_is_on_items, words_of_stickers
-from api.search.parsing.trade_posts import has_separators, offer_in
-from api.search.parsing.words import Term, Word, is_word, terms_but_fillers
+from api.search.parsing.words import Term, Word, is_word
 from mappings.vocabulary.entries import values_of
-from mappings.vocabulary.words import letters_of, words_of
+from mappings.vocabulary.words import words_of
 
 MIN_SHORTENED = 3  # letters of a word that may be unfinished anywhere in a text
 MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
@@ -40,24 +40,6 @@ MIN_FIRST_LETTER_ALONE = 7  # where it is all that a text says
 MIN_SENTENCE = 3  # words that say nothing of an item: beside so many, a word that is a name may be one by chance
 MIN_IN_SENTENCE = 5  # letters of a word that may be misspelt where it is all that a sentence says (`legit or scam`)
 _CONTAINERS = frozenset({"Container"})
-
-
-def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
-    """The offer of a trade post without the price that is asked; None if the text is none, or nothing but its offer."""
-    if len(strict.parses) != 1:
-        return None
-    (parse,) = strict.parses
-    vocabulary = parse.platform.merged_vocabulary
-    letters = letters_of([strict.text])
-    things = sum(not term.fields.isdisjoint(("weapon", "type")) for term in parse.terms)
-    is_list = things > 1 or (things and has_separators(strict.text))
-    is_pasted = "|" in strict.text
-    if not (is_pasted or parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade.marks)):
-        return None  # as most texts
-    text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary)
-    if not text:
-        return None
-    return replace(_parsed_again(strict, text), text=text, relaxation=Relaxation.FILLERS)
 
 
 def as_typed(strict: ParsedQuery) -> list[ParsedQuery]:
@@ -87,7 +69,7 @@ def loose(strict: ParsedQuery) -> list[ParsedQuery]:
         relaxed += on_item
     seeds = numbers_as_seeds(strict)
     relaxed += _and_other_meanings(seeds)
-    if seeds is not None and any(term.carries for term in _all_terms(strict)):
+    if seeds is not None and any(term.carries for term in strict.options):
         relaxed += words_of_stickers(seeds)  # `ak case hardened 661 with navi holo`
     return relaxed + _and_other_meanings(words_as_prefixes(without or strict))
 
@@ -99,7 +81,7 @@ def corrections(strict: ParsedQuery, matching_words: Collection[str]) -> list[Pa
     """
     bases = dict.fromkeys(without_fillers(strict, each) or strict for each in (matching_words, ()))
     corrected = [each for base in bases for each in _corrections(base, matching_words)]
-    if any(term.carries for term in _all_terms(strict)):  # `redlin ak w/ crown foil`
+    if any(term.carries for term in strict.options):  # `redlin ak w/ crown foil`
         on_items = (with_similar_words(each, matching_words, each.relaxation) for each in words_of_stickers(strict))
         corrected += [each for each in on_items if each is not None]
     return corrected
@@ -118,12 +100,12 @@ def in_other_letters(strict: ParsedQuery) -> list[ParsedQuery]:
         return []
     relaxed: list[ParsedQuery] = []
     for text in other_letters(strict.text, strict.parses[0].platform.merged_vocabulary):
-        parsed = _parsed_again(strict, text)
+        parsed = parsed_again(strict, text)
         if text.isascii() or all(term.meanings or term.is_filler for term in parsed.parses[0].terms):
-            relaxed += _with_and_without_fillers(parsed)
+            relaxed += _in_letters(parsed)
     for english in translated(strict):
-        relaxed += _with_and_without_fillers(english)
-        if any(term.carries or term.is_attached or term.narrows for term in _all_terms(english)):
+        relaxed += _in_letters(english)
+        if any(term.carries or term.is_attached or term.narrows for term in english.options):
             relaxed += words_of_stickers(english)
     return relaxed
 
@@ -145,30 +127,29 @@ def misspelt(strict: ParsedQuery) -> list[ParsedQuery]:
     text = without_typos(strict.text, strict.parses[0].platform.merged_vocabulary)
     respelt = _read_again(strict, (text,))
     english = [each for parsed in respelt for each in translated(replace(parsed, text=text))]
-    readings = [each for parsed in (*respelt, *english) for each in _with_and_without_fillers(parsed)]
-    return [replace(each, relaxation=Relaxation.TYPOS) for each in readings]
+    both = [each for parsed in (*respelt, *english) for each in _in_letters(parsed)]
+    return [replace(each, relaxation=Relaxation.TYPOS) for each in both]
 
 
 def _read_again(strict: ParsedQuery, texts: Iterable[str]) -> list[ParsedQuery]:
     """Other ways of writing the text, parsed."""
     return [
-        _parsed_again(strict, text)
+        parsed_again(strict, text)
         for text in {" ".join(text.split()): text for text in texts}.values()
         if text != strict.text
     ]
 
 
-def _with_and_without_fillers(parsed: ParsedQuery) -> list[ParsedQuery]:
-    readings = [each for each in (parsed, without_fillers(parsed)) if each is not None]
-    both = [replace(each, relaxation=Relaxation.LETTERS) for each in readings]
-    return [reading for each in both for reading in (each, *second_meanings(each, Relaxation.LETTERS))]
+def _in_letters(parsed: ParsedQuery) -> list[ParsedQuery]:
+    relaxed = [replace(each, relaxation=Relaxation.LETTERS) for each in with_and_without_fillers(parsed)]
+    return [parsed for each in relaxed for parsed in (each, *second_meanings(each, Relaxation.LETTERS))]
 
 
 def words_of_sets(parsed: ParsedQuery, relaxation: Relaxation = Relaxation.SETS) -> list[ParsedQuery]:
     """Mere words may be those of the item's set, which may be said by its case (`covert from the fever case`)."""
     last_words = {word for parse in parsed.parses for word in parse.platform.merged_vocabulary.last_words}
     relaxed = _with_terms(parsed, lambda term: _of_set(term, last_words), relaxation)
-    if not any(term.in_set for term in _all_terms(relaxed)):
+    if not any(term.in_set for term in relaxed.options):
         return []
     parses = tuple(_without_containers(parse) for parse in relaxed.parses)
     return [relaxed] if parses == relaxed.parses else [relaxed, replace(relaxed, parses=parses)]
@@ -204,7 +185,7 @@ def words_as_prefixes(parsed: ParsedQuery) -> ParsedQuery | None:
         return replace(term, words=words)
 
     relaxed = _with_terms(parsed, widened, Relaxation.PREFIXES)
-    return None if _all_terms(relaxed) == _all_terms(parsed) else relaxed
+    return None if relaxed.options == parsed.options else relaxed
 
 
 def with_other_first_letters(parsed: ParsedQuery, matching_words: Collection[str]) -> ParsedQuery | None:
@@ -223,54 +204,14 @@ def with_other_first_letters(parsed: ParsedQuery, matching_words: Collection[str
         return replace(term, words=words)
 
     relaxed = _with_terms(parsed, widened, Relaxation.FIRST_LETTERS)
-    return relaxed if any(word.fuzzy_first for term in _all_terms(relaxed) for word in term.words) else None
-
-
-def for_another_thing(strict: ParsedQuery) -> list[ParsedQuery]:
-    """What is wanted for a weapon or a craft, without that: `crown foil sticker for my awp`."""
-    parse, purpose = strict.parses[0], strict.parses[0].platform.merged_vocabulary.purpose
-    if purpose is None or strict.parses[1:] or parse.quantities or parse.excluded or parse.sort:
-        return []
-    wanted, *others = purpose.split(strict.text, maxsplit=1)
-    if not (others and _is_of_weapon(_parsed_again(strict, others[0]).parses[0])):
-        return []
-    parsed = replace(_parsed_again(strict, wanted), text=wanted, relaxation=Relaxation.FILLERS)
-    terms = _all_terms(parsed)
-    if all(term.is_filler for term in terms) or any("weapon" in term.fields for term in terms):
-        return []
-    return [each for each in (parsed, without_fillers(parsed)) if each is not None]
-
-
-def _is_of_weapon(parse: PlatformParse) -> bool:
-    """Whether the words say no more than a weapon and its finish."""
-    of_finishes = parse.platform.merged_vocabulary.words_of_finishes
-    named = [term for term in parse.terms if not term.is_filler]
-    return all("weapon" in term.fields or letters_of([term.typed]) in of_finishes for term in named)
+    return relaxed if any(word.fuzzy_first for term in relaxed.options for word in term.words) else None
 
 
 def numbers_as_words(strict: ParsedQuery) -> ParsedQuery | None:
     """What may be a quantity or a word is a word; None if nothing may be both."""
     if all(quantity.certain for parse in strict.parses for quantity in parse.quantities):
         return None
-    return replace(_parsed_again(strict, strict.text, certain_only=True), relaxation=Relaxation.NUMBERS)
-
-
-def _parsed_again(
-    strict: ParsedQuery, text: str, *, certain_only: bool = False, with_seeds: bool = False
-) -> ParsedQuery:
-    """Another way of writing or reading the text, parsed for the same platforms."""
-    parses = (
-        parse_text(
-            text,
-            each.platform,
-            has_order=strict.has_order,
-            of_listing=strict.is_listing,
-            certain_only=certain_only,
-            with_seeds=with_seeds,
-        )
-        for each in strict.parses
-    )
-    return replace(strict, parses=tuple(parses))
+    return replace(parsed_again(strict, strict.text, certain_only=True), relaxation=Relaxation.NUMBERS)
 
 
 def other_meanings(parsed: ParsedQuery, relaxation: Relaxation | None = None) -> list[ParsedQuery]:
@@ -286,7 +227,7 @@ def _and_other_meanings(parsed: ParsedQuery | None) -> list[ParsedQuery]:
 
 def second_meanings(parsed: ParsedQuery, relaxation: Relaxation) -> list[ParsedQuery]:
     """What terms mean where their first meaning finds nothing (`m4a1 howl` is an M4A4)."""
-    if not any(term.otherwise for term in _all_terms(parsed)):
+    if not any(term.otherwise for term in parsed.options):
         return []
     return [_with_terms(parsed, lambda term: replace(term, meanings=term.otherwise or term.meanings), relaxation)]
 
@@ -319,20 +260,9 @@ def meanings_as_names(strict: ParsedQuery, relaxation: Relaxation = Relaxation.N
     return _with_terms(strict, widened, relaxation)
 
 
-def without_fillers(strict: ParsedQuery, matching_words: Collection[str] = ()) -> ParsedQuery | None:
-    """Without the fillers that are no `matching_words` and in no name; None if that changes nothing."""
-
-    def stripped(parse: PlatformParse) -> PlatformParse:
-        terms = terms_but_fillers(parse.terms, parse.platform.merged_vocabulary.phrases, matching_words)
-        return replace(parse, terms=terms) if terms or parse.quantities else parse
-
-    parses = tuple(stripped(parse) for parse in strict.parses)
-    return None if parses == strict.parses else replace(strict, parses=parses, relaxation=Relaxation.FILLERS)
-
-
 def numbers_as_seeds(strict: ParsedQuery) -> ParsedQuery | None:
     """Bare numbers of three digits are seeds, beside them no fillers; None if there is none, or no other term."""
-    seeds = _parsed_again(strict, strict.text, with_seeds=True)
+    seeds = parsed_again(strict, strict.text, with_seeds=True)
     if seeds.parses == strict.parses or not all(parse.terms for parse in seeds.parses):
         return None
     return replace(without_fillers(seeds) or seeds, relaxation=Relaxation.SEEDS)
@@ -358,12 +288,12 @@ def with_similar_words(
         return replace(term, words=words, by_name=not term.narrows and bool(term.fields))
 
     parsed = _with_terms(strict, widened, relaxation)
-    return parsed if any(word.fuzzy for term in _all_terms(parsed) for word in term.words) else None
+    return parsed if any(word.fuzzy for term in parsed.options for word in term.words) else None
 
 
 def correctable_words(strict: ParsedQuery) -> list[Word]:
     """The candidates for correction, as `meanings_as_names` parses them."""
-    terms = _all_terms(meanings_as_names(strict))
+    terms = meanings_as_names(strict).options
     return [word for term in terms for word in term.words if _needs_correction(term, word, ())]
 
 
@@ -383,10 +313,6 @@ def _is_one_word(parsed: ParsedQuery) -> bool:
 def _needs_correction(term: Term, word: Word, matching_words: Collection[str]) -> bool:
     is_doubted = not (term.meanings or term.is_negation or term.is_foreign)
     return is_doubted and word.is_correctable and word.typed not in matching_words
-
-
-def _all_terms(parsed: ParsedQuery) -> list[Term]:
-    return [term for parse in parsed.parses for term in parse.options]
 
 
 def _with_terms(parsed: ParsedQuery, change: Callable[[Term], Term], relaxation: Relaxation) -> ParsedQuery:

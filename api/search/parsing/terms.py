@@ -20,7 +20,7 @@ from api.search.parsing.spellings import (
     segmented,
     with_counts_apart,
 )
-from api.search.parsing.words import MAX_JOIN, Reading, Term, finished, is_named
+from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, finished, is_named
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -38,13 +38,13 @@ _COMMA = re.compile(r"\s*[,、，]\s*")
 _PLUS = re.compile(r"\s*\+\s*")
 
 
-def read_words(
+def parse_words(
     text: str, vocabulary: Vocabulary, *, open_ended: bool, before_quantity: bool, after_quantity: bool = False
-) -> Reading:
-    """Reads a piece of a text; `open_ended`: its last word may be unfinished."""
+) -> ParsedWords:
+    """Parses a piece of a text; `open_ended`: its last word may be unfinished."""
     words, gaps = words_and_gaps(text)
     if not words:
-        return Reading()
+        return ParsedWords()
     if not text.isascii():
         words, gaps = segmented(words, gaps, vocabulary)
     words, gaps = with_counts_apart(words, gaps, vocabulary.ignored)
@@ -60,13 +60,13 @@ class _Reader(Spellings):
     ) -> None:
         super().__init__(words, gaps, vocabulary, open_ended=open_ended)
         self._after_quantity = after_quantity
-        self._reading = Reading()
+        self._parsed = ParsedWords()
         self._at = 0
         self._order_until = 0  # where the last word of an order ends
         self._excluded_until = 0  # where the last word of exclusion with what it excludes ends
         self._is_known = False  # the last spelling is one of the vocabulary's
 
-    def read(self, *, before_quantity: bool) -> Reading:
+    def read(self, *, before_quantity: bool) -> ParsedWords:
         """Reads all words."""
         while self._at < len(self._words):
             length, entry = self._spelling_at(self._at)
@@ -82,11 +82,11 @@ class _Reader(Spellings):
             elif not self._has_role(length, entry, before_quantity=before_quantity):
                 self._add(length, entry)
         if self._is_known:  # a known word is finished, and with it what is joined with it
-            last = [(term, finished(term.words)) for term in self._reading.terms[-MAX_JOIN:]]
-            self._reading.terms[-MAX_JOIN:] = [
+            last = [(term, finished(term.words)) for term in self._parsed.terms[-MAX_JOIN:]]
+            self._parsed.terms[-MAX_JOIN:] = [
                 term if words == term.words else replace(term, words=words) for term, words in last
             ]
-        return self._reading
+        return self._parsed
 
     def _is_no_value(self, end: int) -> bool:
         """Whether what is a spelling of the vocabulary's says how many, or is the end of a name."""
@@ -116,26 +116,26 @@ class _Reader(Spellings):
             return self._read_exclusion(end, before_quantity=before_quantity)
         if entry.role in JOINING:
             fields = None if entry.role is Role.ALTERNATIVE else _ONE_OF  # `redline and vulcan`, no item has both
-            return bool(self._reading.terms) and end < len(self._words) and self._is_either(end, fields=fields)
+            return bool(self._parsed.terms) and end < len(self._words) and self._is_either(end, fields=fields)
         if entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._at == self._excluded_until > 0:
             pass  # the second half of `除了 … 以外`, or the same again: `暗金没必要，不要`
         elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._at == self._order_until > 0:
-            self._reading.sorts.pop()  # `高い順じゃなくて`, `high float: no`
+            self._parsed.sorts.pop()  # `高い順じゃなくて`, `high float: no`
             self._order_until = 0
         elif (
             entry.role is Role.EXCLUSION_AFTER
             and self._after_quantity
-            and all(self._is_grammar(term) for term in self._reading.terms)
+            and all(self._is_grammar(term) for term in self._parsed.terms)
         ):
-            self._reading.excludes_before = True  # `50달러 이상은 제외`
-        elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._reading.terms:
+            self._parsed.excludes_before = True  # `50달러 이상은 제외`
+        elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._parsed.terms:
             self._exclude_last(alone=entry.role is Role.EXCLUSION and self._is_of_last_alone())
             self._excluded_until = end
         elif entry.role is Role.ATTACHED or (entry.role is Role.ATTACHED_AFTER and self._ends_with_name()):
             part = finished(tuple(self._words[self._at : end]))
-            self._reading.terms.append(Term(part, is_attached=True))
+            self._parsed.terms.append(Term(part, is_attached=True))
         elif entry.sorts:
-            self._reading.sorts.append(entry.sorts)
+            self._parsed.sorts.append(entry.sorts)
             self._order_until = end
         elif entry.excludes:
             self._exclude_term(Term(tuple(self._words[self._at : end]), entry.excludes))
@@ -157,7 +157,7 @@ class _Reader(Spellings):
 
     def _ends_with_name(self) -> bool:
         """Whether what was read last may be the name of what is on an item: `スタトラ付き` has no sticker."""
-        last = self._reading.terms[-1:]
+        last = self._parsed.terms[-1:]
         return bool(last) and not (last[0].fields or last[0].is_filler or last[0].is_attached)
 
     def _read_exclusion(self, end: int, *, before_quantity: bool) -> bool:
@@ -167,8 +167,8 @@ class _Reader(Spellings):
         """
         after = self._after_exclusions(end)
         if after == len(self._words):
-            self._reading.excludes_next = before_quantity and not self._gaps[after].strip()
-            if self._reading.excludes_next or self._at == self._excluded_until > 0:  # `sem adesivo nenhum`
+            self._parsed.excludes_next = before_quantity and not self._gaps[after].strip()
+            if self._parsed.excludes_next or self._at == self._excluded_until > 0:  # `sem adesivo nenhum`
                 self._at = after
             elif after > end:
                 self._add_fillers(after)  # `not on a gun`
@@ -185,7 +185,7 @@ class _Reader(Spellings):
         return True
 
     def _add_fillers(self, end: int) -> None:
-        self._reading.terms += [Term((word,), is_filler=True) for word in self._words[self._at : end]]
+        self._parsed.terms += [Term((word,), is_filler=True) for word in self._words[self._at : end]]
         self._at = self._excluded_until = end
 
     def _excludes_last(self, end: int, *, before_quantity: bool) -> bool:
@@ -199,10 +199,10 @@ class _Reader(Spellings):
         ends_part = bool(PART_END.match(self._gaps[end])) and not is_numbered  # `souvenir no, p2000`, no `ft no.661`
         after = self._after_exclusions(end)
         is_last = ends_part or (after == len(self._words) and not before_quantity)
-        if self._at == self._order_until > 0 or not self._reading.terms:
+        if self._at == self._order_until > 0 or not self._parsed.terms:
             return is_last and self._at == self._order_until > 0
         if end > self._at + 1:
-            is_quality = _QUALITY in self._reading.terms[-1].fields
+            is_quality = _QUALITY in self._parsed.terms[-1].fields
             if after == len(self._words):  # in `non voglio spendere più di 50` it is of the amount
                 return not before_quantity or (is_quality and after == end)
             return is_quality and _QUALITY not in self._term_at(after)[0].fields
@@ -218,7 +218,7 @@ class _Reader(Spellings):
 
     def _last_wanted(self) -> Term:
         """The last term; in scripts without blanks not the filler behind it (`暗金也不要`)."""
-        terms = self._reading.terms
+        terms = self._parsed.terms
         if not UNSPACED.match(self._letters[self._at]):
             return terms[-1]
         return next((term for term in reversed(terms) if not term.is_filler), terms[-1])
@@ -258,12 +258,12 @@ class _Reader(Spellings):
     def _is_ordered_thing(self) -> bool:
         """Whether the text is of a thing that goes together with the order before it, and ends here."""
         length, _ = self._spelling_at(self._at)
-        is_alone = len(self._reading.terms) == 1 and not self._after_quantity and self._at + length == len(self._words)
+        is_alone = len(self._parsed.terms) == 1 and not self._after_quantity and self._at + length == len(self._words)
         if not is_alone or not 0 < self._order_until < self._at:
             return False
         gap = self._gaps[self._order_until]
         goes_on = not gap or (gap.isspace() and not UNSPACED.match(self._letters[self._order_until]))
-        return goes_on and bool(self._reading.terms[0].fields & _THINGS)
+        return goes_on and bool(self._parsed.terms[0].fields & _THINGS)
 
     def _starts_part(self, last: Term) -> bool:
         """Whether the last term, in letters with blanks between words, begins a part of a text: `ww or bs (ft no)`."""
@@ -272,13 +272,13 @@ class _Reader(Spellings):
 
     def _exclude_last(self, *, alone: bool) -> None:
         """What stands before is not wanted, with the values of the same field before it (`ww and bs not wanted`)."""
-        terms = self._reading.terms
+        terms = self._parsed.terms
         while len(terms) > 1 and self._is_grammar(terms[-1]):  # the particle of `gut knife는 제외`
             terms.pop()
         if terms[-1].is_filler:
             return  # `ak redline takas yok`
         if self._is_ordered_thing():
-            self._reading.sorts.pop()  # `高いナイフは除外`
+            self._parsed.sorts.pop()  # `高いナイフは除外`
             return
         last = self._exclude_term(terms.pop())
         if alone:
@@ -296,7 +296,7 @@ class _Reader(Spellings):
     def _exclude_term(self, term: Term) -> Term:
         """Reads a term and its alternatives as not wanted; the term as it is read."""
         excluded = [self._translated(option) for option in term.options]
-        self._reading.excluded += [
+        self._parsed.excluded += [
             replace(
                 each,
                 words=finished(each.words),
@@ -340,7 +340,7 @@ class _Reader(Spellings):
 
         `fields`: only if both are values of one of these, or names of finishes.
         """
-        terms = self._reading.terms
+        terms = self._parsed.terms
         count = self._words_of_last_name()
         last = Term(tuple(word for term in terms[-count:] for word in term.words)) if count else terms[-1]
         other, end = self._term_at(start)
@@ -359,7 +359,7 @@ class _Reader(Spellings):
     def _words_of_last_name(self) -> int:
         """How many of the last terms are the words of one known name; 0: the last one stands for itself."""
         letters: list[str] = []
-        for term in reversed(self._reading.terms[-self._vocabulary.phrases.longest :]):
+        for term in reversed(self._parsed.terms[-self._vocabulary.phrases.longest :]):
             if not term.is_mere:
                 break
             letters[:0] = [self._letters_of[word.typed] for word in term.words]
@@ -369,12 +369,12 @@ class _Reader(Spellings):
         """Reads the spelling there as a term, or as an alternative to the last one."""
         end = self._at + length
         gap = self._gaps[self._at]
-        if self._reading.terms and EITHER.fullmatch(gap) and self._is_either(self._at):
+        if self._parsed.terms and EITHER.fullmatch(gap) and self._is_either(self._at):
             return
-        if self._reading.terms and _COMMA.fullmatch(gap) and self._is_either(self._at, fields=frozenset()):
+        if self._parsed.terms and _COMMA.fullmatch(gap) and self._is_either(self._at, fields=frozenset()):
             return
         # a name behind a plus may be a sticker's (`redline + crown foil`)
-        if self._reading.terms and _PLUS.fullmatch(gap) and self._is_either(self._at, names=False):
+        if self._parsed.terms and _PLUS.fullmatch(gap) and self._is_either(self._at, names=False):
             return
         part = tuple(self._words[self._at : end])
         if entry is not None and entry.meanings:
@@ -382,10 +382,10 @@ class _Reader(Spellings):
             otherwise = self._vocabulary.second_meanings.get(letters, ())
             # what greets may be a name, too (`selam`)
             is_filler = letters in self._vocabulary.ignored and not any(each.filters for each in entry.meanings)
-            self._reading.terms.append(Term(finished(part), entry.meanings, otherwise, is_filler=is_filler))
+            self._parsed.terms.append(Term(finished(part), entry.meanings, otherwise, is_filler=is_filler))
         else:
             role = Role.VALUE if entry is None else entry.role
-            self._reading.terms += [self._word_term(place, role) for place in range(self._at, end)]
+            self._parsed.terms += [self._word_term(place, role) for place in range(self._at, end)]
         self._at = end
 
     def _word_term(self, at: int, role: Role) -> Term:

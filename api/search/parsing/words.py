@@ -4,14 +4,13 @@ The index holds every name's words and the joins of two and three of them: `ak 4
 `m4 a1s` matches `M4A1-S`.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
 from mappings.vocabulary.entries import Meaning
-from mappings.vocabulary.phrases import Phrases
-from mappings.vocabulary.words import letters_of, words_of
+from mappings.vocabulary.words import words_of
 
 MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in products.json
 MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
@@ -105,8 +104,8 @@ class Term:
 
 
 @dataclass
-class Reading:
-    """What is read of a text's words: terms, what is not wanted, and the orders asked for.
+class ParsedWords:
+    """The words of a piece of a text, parsed: terms, what is not wanted, and the orders asked for.
 
     `excludes_next`: it ends with a word of exclusion, so the quantity behind it is not wanted; `excludes_before`: it
     begins with one that is of what stands before it.
@@ -173,18 +172,3 @@ def is_word(term: Term) -> bool:
     """
     is_doubted = term.is_mere and not (term.is_attached or term.is_negation or term.is_foreign)
     return is_doubted and all(word.is_correctable or word.is_nickname for word in term.words)
-
-
-def terms_but_fillers(terms: Sequence[Term], names: Phrases, matching_words: Collection[str]) -> tuple[Term, ...]:
-    """The terms without fillers, but for `matching_words` and those in longer names (`blood in the water`)."""
-    if not any(term.is_filler for term in terms):
-        return tuple(terms)
-    letters = [letters_of(word.typed for word in term.words) if term.is_mere else "|" for term in terms]
-    in_names = set[int]()
-    for at in range(len(terms)):
-        length = names.length_at(letters, at)
-        if not all(term.is_filler for term in terms[at : at + length]):
-            in_names.update(range(at, at + length))
-    return tuple(
-        term for at, term in enumerate(terms) if not term.is_filler or term.typed in matching_words or at in in_names
-    )

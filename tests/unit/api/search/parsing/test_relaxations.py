@@ -2,13 +2,9 @@
 
 import pytest
 
+from api.search.parsing.fillers import without_fillers
 from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
-from api.search.parsing.relaxations import (
-    corrections,
-    for_another_thing,
-    with_similar_words,
-    without_fillers,
-)
+from api.search.parsing.relaxations import corrections, with_similar_words
 from api.search.parsing.stickers import says_it_is_on_items
 from mappings.platforms import Platform
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -21,25 +17,6 @@ DOTA = Platform(id=570, slug="dota2", name="Dota 2", currency="EUR", minor_digit
 
 def strict(text: str) -> ParsedQuery:
     return parse_query(text, [CS2])
-
-
-def test_a_thing_for_a_weapon_or_a_craft_is_wanted_itself() -> None:
-    def things(text: str) -> list[list[str]]:
-        return [[term.typed for term in each.parses[0].terms] for each in for_another_thing(strict(text))]
-
-    assert things("crown foil sticker for my awp") == [["crown", "foil", "sticker"]]
-    assert things("need crown foil x4 for a full pink craft")[-1] == ["crown", "foil"]
-    assert things("pegatina crown foil para mi awp") == [["pegatina", "crown", "foil"]]
-    assert things("crown foil sticker, craft on my awp") == [["crown", "foil", "sticker"]]
-    assert things("skin for my ak") == []  # says nothing of what it is
-    assert things("ak redline for my awp") == []
-    assert things("crown foil sticker for my ak redline") == [["crown", "foil", "sticker"]]
-    for more in ("brother, pandora box mw", "ak katowice 2014", "awp, no holo", "ak cheapest first", "craft, stattrak"):
-        assert things(f"crown foil for my {more}") == [], more
-    assert things("crown foil for my awp under 50") == []  # a bound of what?
-    assert things("crown foil") == []
-    assert for_another_thing(parse_query("crown foil for my awp", [CS2, DOTA])) == []
-    assert for_another_thing(parse_query("crown foil for my awp", [DOTA])) == []
 
 
 def test_what_a_sentence_has_for_a_short_word_by_chance_is_no_typo() -> None:
@@ -82,20 +59,6 @@ def test_other_numbers_count() -> None:
     (bound,) = strict("galil lower than .2 float").parses[0].quantities
     assert bound.low is None
     assert float(bound.high or 0) == pytest.approx(0.2)
-
-
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("that scout with the shark, blood in the water", "scout shark blood in the water"),
-        ("baby karat ct keychain want", "baby karat ct keychain"),
-        ("in the living room", "living room"),
-        ("the one", "the one"),
-    ],
-)
-def test_fillers_in_a_name_stay(text: str, left: str) -> None:
-    parsed = without_fillers(strict(text)) or strict(text)
-    assert " ".join(term.typed for term in parsed.parses[0].terms) == left
 
 
 def test_a_sticker_that_is_asked_for_with_its_number_is_wanted_itself() -> None:

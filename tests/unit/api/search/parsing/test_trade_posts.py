@@ -2,8 +2,8 @@
 
 import pytest
 
+from api.search.parsing.fillers import trade_offer_of
 from api.search.parsing.parse import parse_query, with_quantities
-from api.search.parsing.relaxations import trade_offer_of
 from api.search.parsing.trade_posts import offer_in
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms

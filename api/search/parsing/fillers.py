@@ -1,0 +1,86 @@
+"""A text without what says nothing of an item: fillers, what a thing is wanted for, the rest of a trade post. Pure."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parsed_again, with_quantities
+from api.search.parsing.trade_posts import has_separators, offer_in
+from api.search.parsing.words import Term
+from mappings.vocabulary.phrases import Phrases
+from mappings.vocabulary.words import letters_of
+
+
+def without_fillers(strict: ParsedQuery, matching_words: Collection[str] = ()) -> ParsedQuery | None:
+    """Without the fillers that are no `matching_words` and in no name; None if that changes nothing."""
+
+    def stripped(parse: PlatformParse) -> PlatformParse:
+        terms = _terms_but_fillers(parse.terms, parse.platform.merged_vocabulary.phrases, matching_words)
+        return replace(parse, terms=terms) if terms or parse.quantities else parse
+
+    parses = tuple(stripped(parse) for parse in strict.parses)
+    return None if parses == strict.parses else replace(strict, parses=parses, relaxation=Relaxation.FILLERS)
+
+
+def with_and_without_fillers(parsed: ParsedQuery) -> list[ParsedQuery]:
+    """The text as it is, then without its fillers if it has any."""
+    return [each for each in (parsed, without_fillers(parsed)) if each is not None]
+
+
+def _terms_but_fillers(terms: Sequence[Term], names: Phrases, matching_words: Collection[str]) -> tuple[Term, ...]:
+    """The terms without fillers, but for `matching_words` and those in longer names (`blood in the water`)."""
+    if not any(term.is_filler for term in terms):
+        return tuple(terms)
+    letters = [letters_of(word.typed for word in term.words) if term.is_mere else "|" for term in terms]
+    in_names = set[int]()
+    for at in range(len(terms)):
+        length = names.length_at(letters, at)
+        if not all(term.is_filler for term in terms[at : at + length]):
+            in_names.update(range(at, at + length))
+    return tuple(
+        term for at, term in enumerate(terms) if not term.is_filler or term.typed in matching_words or at in in_names
+    )
+
+
+def for_another_thing(strict: ParsedQuery) -> list[ParsedQuery]:
+    """What is wanted for a weapon or a craft, without that: `crown foil sticker for my awp`."""
+    parse, purpose = strict.parses[0], strict.parses[0].platform.merged_vocabulary.purpose
+    if purpose is None or strict.parses[1:] or parse.quantities or parse.excluded or parse.sort:
+        return []
+    wanted, *others = purpose.split(strict.text, maxsplit=1)
+    if not (others and _is_of_weapon(parsed_again(strict, others[0]).parses[0])):
+        return []
+    parsed = _part(strict, wanted)
+    terms = parsed.options
+    if all(term.is_filler for term in terms) or any("weapon" in term.fields for term in terms):
+        return []
+    return with_and_without_fillers(parsed)
+
+
+def _is_of_weapon(parse: PlatformParse) -> bool:
+    """Whether the words say no more than a weapon and its finish."""
+    of_finishes = parse.platform.merged_vocabulary.words_of_finishes
+    named = [term for term in parse.terms if not term.is_filler]
+    return all("weapon" in term.fields or letters_of([term.typed]) in of_finishes for term in named)
+
+
+def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
+    """The offer of a trade post without the price that is asked; None if the text is none, or nothing but its offer."""
+    if len(strict.parses) != 1:
+        return None
+    (parse,) = strict.parses
+    vocabulary = parse.platform.merged_vocabulary
+    letters = letters_of([strict.text])
+    things = sum(not term.fields.isdisjoint(("weapon", "type")) for term in parse.terms)
+    is_list = things > 1 or (things and has_separators(strict.text))
+    is_pasted = "|" in strict.text
+    if not (is_pasted or parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade.marks)):
+        return None  # as most texts
+    text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary)
+    if not text:
+        return None
+    return _part(strict, text)
+
+
+def _part(strict: ParsedQuery, text: str) -> ParsedQuery:
+    """A part of the text, parsed for the same platforms."""
+    return replace(parsed_again(strict, text), text=text, relaxation=Relaxation.FILLERS)
