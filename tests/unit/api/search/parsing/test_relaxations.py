@@ -6,13 +6,10 @@ from api.search.parsing.fillers import without_fillers
 from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
 from api.search.parsing.relaxations import corrections, with_similar_words
 from api.search.parsing.stickers import says_it_is_on_items
-from mappings.platforms import Platform
-from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
 from tests.support.search.relaxations import relaxations
 
 CS2 = next(iter(shared_platforms()))
-DOTA = Platform(id=570, slug="dota2", name="Dota 2", currency="EUR", minor_digits=2, vocabulary=Vocabulary())
 
 
 def strict(text: str) -> ParsedQuery:
