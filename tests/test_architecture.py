@@ -54,7 +54,7 @@ WEB_AND_DATABASES: Final = {
 # constant, flag, metric or setting.
 PRIVATE_WORDS: Final = re.compile(
     r"kept|unkept|untold|dearest|company|patience|strangers?|noting|masks?|masking|paces?|twins?|overtaken|upkeep"
-    r"|answers?|behind|moments?|seen|understand|understood|views?|freeze|frozen|begun|leftovers|questions?|met|senders"
+    r"|answers?|behind|moments?|seen|understand|understood|views?|freeze|frozen|begun|leftovers|questions?|met|senders|doubtful|stated|sums"
 )
 PRIVATE_PHRASES: Final = re.compile(
     r"^_?(most|least|MOST|LEAST)_|low_water|LowWater|in_force|left_by_the_dead|known_to_live|once_more|give_?n?_?up|GivenUp|give-up|Rounds|Shares|Notes|Waits"

@@ -204,7 +204,7 @@ class Tail:
             group.is_current = False  # else it is asked again
             return
         except Exception as error:  # of this question alone: the others are asked on
-            log.exception("a question of the change feed fails: its readers get the error")
+            log.exception("a request of the change feed fails: its readers get the error")
             self._fail(group, error)
             return
         if page.changes:

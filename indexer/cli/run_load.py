@@ -47,7 +47,7 @@ def run_load(
             ):
                 client = index.connected(job.concurrency)
                 Load(job, client, index.definition, claims, report, progress).run(interruption.hold)
-                _tell_unmatched(job, progress)
+                _report_unmatched(job, progress)
                 progress.say(f"{report.index} serves behind {report.alias}: {report.counts()}")
         finally:
             if report.phases and not quiet:
@@ -67,7 +67,7 @@ def run_dry_load(files: tuple[str, ...], *, platform: str, quiet: bool, as_json:
             job = _job(files, index, options, quiet=quiet)
             with LoadProgress(job.size, quiet=quiet) as progress:
                 dry_run(job, index.connected(), index.definition, report, say, progress)
-                _tell_unmatched(job, progress)
+                _report_unmatched(job, progress)
         finally:
             result.update({**report.as_json(), "seconds": round(time.monotonic() - began, 3)})
         if not as_json:
@@ -84,6 +84,6 @@ def _job(files: tuple[str, ...], index: PlatformIndex, options: dict[str, Any], 
     return LoadJob(files=names, platform=index.platform, mapper=mapper, size=size, digest_key=key, **options)
 
 
-def _tell_unmatched(job: LoadJob, progress: Progress) -> None:
+def _report_unmatched(job: LoadJob, progress: Progress) -> None:
     if job.mapper is not None and (missing := job.mapper.unmatched_paths()):
         progress.say(f"no item has {', '.join(missing)}, which the map reads; is it spelt so in the sources?")

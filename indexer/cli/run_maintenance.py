@@ -198,5 +198,5 @@ def _readable_findings(result: dict[str, Any]) -> str:
         else:
             lines += [f"{finding['severity']}  {finding['code']}: {finding['message']}", f"    do: {finding['remedy']}"]
     repaired = sum(finding["fixed"] for finding in result["findings"])
-    sums = f"{result['errors']} errors, {result['warnings']} warnings, {repaired} repaired"
-    return "\n".join([*lines, sums if lines else "nothing is wrong"])
+    summary = f"{result['errors']} errors, {result['warnings']} warnings, {repaired} repaired"
+    return "\n".join([*lines, summary if lines else "nothing is wrong"])

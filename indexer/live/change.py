@@ -59,8 +59,8 @@ def delete_of(content: bytes | Mapping[str, Any] | ItemRefusedError) -> Change:
     number = value.get("id") if isinstance(value, Mapping) else value
     if type(number) is not int or not MIN_INTEGER <= number <= MAX_INTEGER:
         raise ItemRefusedError((Refusal("id", shortened(content), "must be a whole number of 64 bits"),))
-    stated = value.get(_TIME) if isinstance(value, Mapping) else None
-    return Change(number, None, UNDATED if stated is None else version_of(stated))
+    timestamp = value.get(_TIME) if isinstance(value, Mapping) else None
+    return Change(number, None, UNDATED if timestamp is None else version_of(timestamp))
 
 
 def _json(line: bytes) -> Any:
@@ -84,11 +84,11 @@ def checked_version(version: int) -> int:
     """The same version; raises ItemRefusedError where it is too far ahead."""
     if version > time.time_ns() // 1000 + MAX_AHEAD_SECONDS * 10**6:
         try:
-            stated = datetime.fromtimestamp(version / 10**6, UTC).isoformat()
+            timestamp = datetime.fromtimestamp(version / 10**6, UTC).isoformat()
         except (ValueError, OverflowError, OSError):  # a number of other units, as of nanoseconds
-            stated = f"{version} microseconds since 1970"
+            timestamp = f"{version} microseconds since 1970"
         reason = f"must be at most {MAX_AHEAD_SECONDS} seconds ahead of the clock here"
-        raise ItemRefusedError((Refusal(_TIME, stated, reason),))
+        raise ItemRefusedError((Refusal(_TIME, timestamp, reason),))
     return version
 
 

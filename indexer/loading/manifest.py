@@ -1,4 +1,4 @@
-"""The manifest of a load: the id and the checksum of every accepted item, and the sums of all of them.
+"""The manifest of a load: the id and the checksum of every accepted item, and one of all of them.
 
 The checksums are in a temporary file of 16 bytes an item, so memory does not grow with the catalogue.
 """
@@ -57,25 +57,25 @@ class Manifest:
             self._refused_keys.add(key_of(number))
 
     def accepted(self) -> Checksum:
-        """The sums of what was added so far, the refused ones too."""
+        """The checksum of what was added so far, the refused ones too."""
         return self._accepted.without(Checksum())
 
-    def sums(self, without: BitMap64) -> Checksum:
-        """The sums of all accepted items, but for those with these keys; call it when all were acknowledged."""
+    def checksum(self, without: BitMap64) -> Checksum:
+        """The checksum of all accepted items, but for those with these keys; call it when all were acknowledged."""
         accepted = self._accepted.without(self._refused)
         return accepted.without(self._among(without - self._refused_keys)) if without else accepted
 
     def _among(self, keys: BitMap64) -> Checksum:
-        sums = Checksum()
+        checksum = Checksum()
         try:
             self._file.seek(0)
             while data := self._file.read(_RECORD.size * _RECORDS_AT_ONCE):
                 for number, digest in _RECORD.iter_unpack(data):
                     if key_of(number) in keys:
-                        sums.add(digest)
+                        checksum.add(digest)
         except OSError as error:
             raise temporary_file_error(_CONTENT, error) from error
-        return sums
+        return checksum
 
 
 def temporary_file_error(content: str, error: OSError) -> CommandError:

@@ -86,7 +86,7 @@ def _prove_once(
     is_later = {"range": {"version": {"gt": version}}}
     with _refreshed(client, index, retry) as loaded, _refreshed(client, deletes, retry) as recorded:
         count = loaded.count({"match_all": {}})
-        actual = _sums(loaded, is_loaded, count)
+        actual = _checksum(loaded, is_loaded, count)
         unexpected = count - actual.items - loaded.count(is_later)
         changed = BitMap64(key_of(number) for number in loaded.ids(is_later))
         deleted = BitMap64()
@@ -95,10 +95,10 @@ def _prove_once(
             deleted.update(key_of(number) for number in ids)
             # Recorded, and not yet done when the index was read: not counted on this side either.
             still_there = {"bool": {"filter": [is_loaded, {"terms": {"id": ids}}]}}
-            actual = actual.without(_sums(loaded, still_there))
+            actual = actual.without(_checksum(loaded, still_there))
     products = named_products(client, index, platform, retry)
     altered = altered_products(client, index, retry)
-    expected = manifest.sums(without=changed | deleted)
+    expected = manifest.checksum(without=changed | deleted)
     return Proof(expected, actual, unexpected, len(changed), len(deleted), products, altered)
 
 
@@ -108,7 +108,7 @@ def _refreshed(client: OpenSearch, index: str, retry: RetryPolicy) -> PointInTim
     return PointInTime(client, index, retry)
 
 
-def _sums(point: PointInTime, query: dict[str, Any], documents: int = 0) -> Checksum:
+def _checksum(point: PointInTime, query: dict[str, Any], documents: int = 0) -> Checksum:
     body = {"query": query, "size": 0, "track_total_hits": True, "aggs": _SUMS}
     response = point.search(body, documents=documents)
     parts = [int(response["aggregations"][part]["value"]) for part in PARTS]

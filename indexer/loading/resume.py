@@ -93,12 +93,12 @@ class Checkpoint:
 
     def at_offset(self, offset: Offset) -> "Checkpoint":
         """The same load further on."""
-        sums = offset.accepted
+        checksum = offset.accepted
         return replace(
             self,
             read=offset.read,
-            items=sums.items,
-            parts=tuple(sums.parts),
+            items=checksum.items,
+            parts=tuple(checksum.parts),
             superseded=offset.superseded,
             at=now_text(),
         )

@@ -108,7 +108,7 @@ class Sampler:
     def __init__(self, rows: Sequence[dict[str, Any]], platform: Platform, seed: int) -> None:
         self._random = Random(seed)  # noqa: S311  # made-up listings, nothing secret
         self._rows = [_row(row, platform) for row in rows]
-        self._walk = _shuffled(len(rows), self._random)
+        self._row_order = _shuffled(len(rows), self._random)
         self._weights = list(accumulate(row.weight for row in self._rows))
         self._stickers = self._in_order_of_fame(applied_of(rows, "Sticker"))
         self._charms = self._in_order_of_fame(applied_of(rows, "Charm"))
@@ -126,8 +126,8 @@ class Sampler:
 
     def _listing(self, at: int) -> str:
         draw = self._random.random
-        if at < len(self._walk):
-            row = self._rows[self._walk[at]]
+        if at < len(self._row_order):
+            row = self._rows[self._row_order[at]]
         else:
             row = self._rows[bisect_right(self._weights, draw() * self._weights[-1])]
         share = draw()

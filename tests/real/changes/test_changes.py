@@ -191,7 +191,7 @@ async def test_a_question_that_fails_is_its_readers_alone(app: RunningApp, place
         refused, unsent = await asyncio.gather(*failing, return_exceptions=True)
     assert isinstance(refused, TransportError)
     assert isinstance(unsent, TypeError)
-    assert sum("a question of the change feed fails" in line["event"] for line in logs) == 2
+    assert sum("a request of the change feed fails" in line["event"] for line in logs) == 2
     waiting = asyncio.create_task(reader.read(wait=30))
     await upsert(place, simple_item(1002))
     assert kinds(await waiting) == [(1002, "listed")]

@@ -83,7 +83,7 @@ def test_expected_without_some_ids_are_the_sums_of_the_others(found: dict[int, i
             if number in refused:
                 expected.refuse(number, digest)
         kept = [digest for number, digest in found.items() if number not in refused and number not in left_out]
-        assert expected.sums(BitMap64(key_of(number) for number in left_out)) == checksum_of(kept)
+        assert expected.checksum(BitMap64(key_of(number) for number in left_out)) == checksum_of(kept)
 
 
 def test_a_full_disk_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
