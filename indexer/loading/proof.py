@@ -19,7 +19,7 @@ from indexer.products.altered import AlteredProducts, altered_products
 from indexer.products.missing import NamedProducts, named_products
 from mappings.items.digest import PARTS
 
-_SUMS = {part: {"sum": {"field": f"digest.{part}"}} for part in PARTS}
+_PARTS = {part: {"sum": {"field": f"digest.{part}"}} for part in PARTS}
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _refreshed(client: OpenSearch, index: str, retry: RetryPolicy) -> PointInTim
 
 
 def _checksum(point: PointInTime, query: dict[str, Any], documents: int = 0) -> Checksum:
-    body = {"query": query, "size": 0, "track_total_hits": True, "aggs": _SUMS}
+    body = {"query": query, "size": 0, "track_total_hits": True, "aggs": _PARTS}
     response = point.search(body, documents=documents)
     parts = [int(response["aggregations"][part]["value"]) for part in PARTS]
     return Checksum(int(response["hits"]["total"]["value"]), parts)
