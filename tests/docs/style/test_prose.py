@@ -11,7 +11,7 @@ from tests.docs.pages import DOCS, PAGES
 MAX_SENTENCE = 45  # words
 MAX_PARAGRAPH = 100
 # Logs of what was measured of texts, and of what each fault does.
-LONGER = {"relevance-sets.md", "resiliency.md", "text.md"}
+LONGER = {"relevance-sets.md", "resiliency.md"}
 DOCUMENTS = [
     file
     for file in sorted([*DOCS.parent.glob("*.md"), *DOCS.rglob("*.md")])
