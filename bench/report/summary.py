@@ -68,8 +68,8 @@ def sentences(files: Sequence[Measured]) -> str:
     lines = [
         f"**Repeated searches**: {_times(repeated)}.",
         f"**New searches**: {_times(new)}.",
-        f"**Waiting**: a new search among {size(LARGE)} listings takes {one_client.medians[OURS]:.2g} ms in the median; "
-        f"the plain service takes {one_client.medians[PLAIN]:.2g} ms.",
+        f"**Waiting**: a new search among {size(LARGE)} listings takes {one_client.medians[OURS]:.2g} ms in the "
+        f"median; the plain service takes {one_client.medians[PLAIN]:.2g} ms.",
         f"**Loading**: {size(report.items)} listings take {report.content['seconds'] / 60:.0f} minutes; a plain index, "
         f"which finds less, loads {loads[loading.PLAIN] / loads[loading.OURS]:.1f} times as fast.",
         f"**Memory**: a worker holds {memory / 1_000_000:.0f} MB after searches of every kind among {size(SMALL)} "
