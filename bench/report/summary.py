@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from textwrap import fill
 from typing import Any
 
 from bench.peers.search_peers import OURS, PLAIN, RAW
-from bench.report.markdown import number, size
+from bench.report.markdown import size
 from bench.report.measured import STAC, Measured, PageError, is_load, is_search
 from bench.runs import load as loading
 
@@ -58,33 +57,30 @@ def comparison(
 
 
 def sentences(files: Sequence[Measured]) -> str:
-    """What the software gains and costs, beside a plain service and an independent one on the same engine."""
+    """What the software gains and costs beside a plain service on the same engine: a line each."""
+    repeated, new = ([comparison(files, items, workload) for items in (SMALL, LARGE)] for workload in (REPEATED, NEW))
     one_client = comparison(files, LARGE, NEW, clients=1)
-    load_file = next(file for file in files if is_load(file) and len(file.series) == len(loading.PEERS))
-    loads = {row["peer"]: row["rate"] for row in load_file.series}
-    proof = next(row["rounds"][0]["report"]["proof"] for row in load_file.series if row["peer"] == loading.OURS)
+    load_files = [file for file in files if is_load(file)]
+    report = max((file for file in load_files if file.is_report), key=lambda file: file.items)
+    beside = next(file for file in load_files if len(file.series) == len(loading.PEERS))
+    loads = {row["peer"]: row["rate"] for row in beside.series}
+    memory = repeated[0].file.content["memory"]["after"]
     lines = [
-        f"**Searches that repeat** run at {_gain(files, REPEATED)}.",
-        f"**Searches that never repeat** run at {_gain(files, NEW)}.",
-        f"**Waiting**: among {size(LARGE)} listings a new search takes {number(one_client.medians[OURS])} ms in the "
-        f"median; the plain service takes {number(one_client.medians[PLAIN])} ms ({one_client.commit}).",
-        f"**Cost of loading**: {loads[loading.OURS]:,.0f} listings a second with every check and their products "
-        f"({proof['products']:,} for {load_file.items:,} listings), "
-        f"{loads[loading.OURS] / loads[loading.RAW]:.0%} of the rate of prepared listings without products; a plain "
-        "index, which finds less, loads "
-        f"{loads[loading.PLAIN] / loads[loading.OURS]:.1f} times as fast (commit {load_file.content['commit']}).",
+        f"**Repeated searches**: {_times(repeated)}.",
+        f"**New searches**: {_times(new)}.",
+        f"**Waiting**: a new search among {size(LARGE)} listings takes {one_client.medians[OURS]:.2g} ms in the "
+        f"median; the plain service takes {one_client.medians[PLAIN]:.2g} ms.",
+        f"**Loading**: {size(report.items)} listings take {report.content['seconds'] / 60:.0f} minutes; a plain index, "
+        f"which finds less, loads {loads[loading.PLAIN] / loads[loading.OURS]:.1f} times as fast.",
+        f"**Memory**: a worker holds {memory / 1_000_000:.0f} MB after searches of every kind among {size(SMALL)} "
+        "listings.",
     ]
-    return "\n".join(fill(f"- {line}", 120, subsequent_indent="  ") for line in lines)
+    return "\n".join(f"- {line}" for line in lines)
 
 
-def _gain(files: Sequence[Measured], workload: str) -> str:
-    small, large = (comparison(files, items, workload) for items in (SMALL, LARGE))
-    independent = comparison(files, SMALL, workload, peer=STAC)
-    return (
-        f"{number(small.ratio(PLAIN))} times the rate of a plain service with {size(SMALL)} listings ({small.commit}), "
-        f"at {number(large.ratio(PLAIN))} times with {size(LARGE)} ({large.commit}), and at "
-        f"{number(independent.ratio(STAC))} times the rate of an independent service ({independent.commit})"
-    )
+def _times(sizes: Sequence[Comparison]) -> str:
+    small, large = (f"{each.ratio(PLAIN):.2g} times" for each in sizes)
+    return f"{small} the plain service's rate with {size(SMALL)} listings, {large} with {size(LARGE)}"
 
 
 def picture(files: Sequence[Measured]) -> str:

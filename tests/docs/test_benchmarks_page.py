@@ -42,6 +42,8 @@ def test_the_page_begins_with_five_lines_and_a_picture() -> None:
     head, _, _ = (DOCS / "benchmarks.md").read_text(encoding="utf-8").partition("\n## ")
     assert head.count("\n- **") == 5
     assert head.count("](benchmarks.svg)") == 1
+    assert "commit" not in head
+    assert max(len(line) for line in head.splitlines()) <= 120
 
 
 def test_the_regions_alone_are_written(tmp_path: Path) -> None:

@@ -8,15 +8,10 @@ import pytest
 
 from tests.docs.pages import DOCS, PAGES
 
-MAX_SENTENCE = 45  # words
-MAX_PARAGRAPH = 100
-# Logs of what was measured of texts, and of what each fault does.
-LONGER = {"relevance-sets.md", "resiliency.md", "text.md"}
-DOCUMENTS = [
-    file
-    for file in sorted([*DOCS.parent.glob("*.md"), *DOCS.rglob("*.md")])
-    if file.name not in PAGES and file.name not in LONGER
-]
+MAX_SENTENCE = 30  # words
+MAX_PARAGRAPH = 70
+LOGS = {"resiliency.md"}  # of what each fault does: half as long again
+DOCUMENTS = [file for file in sorted([*DOCS.parent.glob("*.md"), *DOCS.rglob("*.md")]) if file.name not in PAGES]
 
 
 def paragraphs(text: str) -> Iterator[str]:
@@ -24,7 +19,7 @@ def paragraphs(text: str) -> Iterator[str]:
     text = re.sub(r"^```.*?^```|<!--.*?-->", "\n", text, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"^(#| *\|).*$", "", text, flags=re.MULTILINE)
     for block in re.split(r"\n\s*\n|\n(?= *(?:-|\d+\.) )", text):
-        prose = re.sub(r"^ *(?:-|\d+\.) ", "", " ".join(block.split()))
+        prose = re.sub(r"^ *(?:-|\d+\.) |<img[^>]*>", "", " ".join(block.split()))
         yield re.sub(r"`[^`]*`", "x", re.sub(r"\]\([^)]*\)", "]", prose))
 
 
@@ -35,6 +30,7 @@ def sentences(paragraph: str) -> list[str]:
 
 @pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: file.name)
 def test_nothing_is_too_long_to_read_at_once(file: Path) -> None:
+    factor = 1.5 if file.name in LOGS else 1
     found = list(paragraphs(file.read_text(encoding="utf-8")))
-    assert [text for text in found if len(text.split()) > MAX_PARAGRAPH] == []
-    assert [part for text in found for part in sentences(text) if len(part.split()) > MAX_SENTENCE] == []
+    assert [text for text in found if len(text.split()) > MAX_PARAGRAPH * factor] == []
+    assert [part for text in found for part in sentences(text) if len(part.split()) > MAX_SENTENCE * factor] == []
