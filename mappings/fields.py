@@ -1,6 +1,7 @@
 """The one table of filters, sorts and suggestions: from the API's names to index fields and their kinds.
 
-A new filter, facet or sort is a row here; ARCHITECTURE.md says what else goes with it.
+A new filter, facet or sort is a row here and a golden file. Requests, explanations, the page /explore and the oracle of
+the tests read the table.
 """
 
 from collections.abc import Mapping

@@ -13,6 +13,7 @@ from typing import Final, get_type_hints
 import pytest
 
 from api.services import Services
+from mappings.fields import FILTERS
 from tests.import_rules import FOLDERS_MAY_ALSO_IMPORT, FOLDERS_MAY_IMPORT, IMPORTED_ONLY_BY, MAY_IMPORT, SHARED
 from tests.support.scheduling import LONGEST, SLOW
 from tests.support.source_code import (
@@ -81,6 +82,11 @@ CATCHES_ALL: Final = {
     "api/orders/index_sync.py": "a row that fails alone is logged and counted, so that none repeats for ever",
     "api/background.py": "the edge of a background task: whatever fails is logged, the next run follows",
     "api/webhooks/dispatcher.py": "an unexpected exception counts as an attempt, so that none repeats for ever",
+}
+
+# file: why it lists the filters beside their table
+LISTS_FILTERS: Final = {
+    "api/conform/search_checks.py": "it holds a service to the contract, and must see a table that changed by mistake",
 }
 
 EMPTY_NAMES: Final = {"utils", "util", "common", "helpers", "helper", "manager", "misc", "shared", "base"}
@@ -247,6 +253,20 @@ def test_sql_is_in_the_store_alone() -> None:
         if name.partition(".")[0] in ("sqlalchemy", "alembic") and not name.endswith(".AsyncConnection")
     }
     none(others, "a transaction has one owner")
+
+
+def test_filters_are_listed_in_one_table() -> None:
+    """Whatever else works with filters reads the table, so that a new one is a row of it."""
+    filters = {row.name for row in FILTERS}
+    scripts = {file for file in ROOT.joinpath("api").rglob("*.js") if "vendor" not in file.parts}
+    named = {shown(file): filters & set(re.findall(r'"(\w+)"', text_of(file))) for file in scripts}
+    for file in FILES:
+        if not file.is_relative_to(ROOT / "bench"):
+            strings = (node.value for node in nodes_of(file) if isinstance(node, ast.Constant))
+            named[shown(file)] = {text for text in strings if isinstance(text, str) and text in filters}
+    lists = {file for file, names in named.items() if len(names) > len(filters) / 2}
+    assert "mappings/fields.py" in lists
+    none(lists - LISTS_FILTERS.keys() - {"mappings/fields.py"}, "take them from FILTERS in mappings/fields.py")
 
 
 def test_no_test_file_imports_another() -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 
 from api.explore.page import assets
+from mappings.fields import FACETS, SORTS
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp, new_token, running, settings_for
 
@@ -28,14 +29,26 @@ async def shown(tmp_path: Path) -> AsyncIterator[RunningApp]:
         yield app
 
 
-async def key_of(app: RunningApp, token: str) -> tuple[str | None, bool]:
-    """The key that the page gets where this token is set, and whether it may order."""
-    app.settings.explore_token = token
+async def config_of(app: RunningApp) -> dict[str, Any]:
+    """What the page tells its scripts."""
     page = await app.client.get("/explore", headers={"Authorization": ""})
     assert page.status_code == 200
     match = re.search(r'<script type="application/json" id="config">(.*?)</script>', page.text)
-    config = json.loads(match[1]) if match else {}
+    config: dict[str, Any] = json.loads(match[1]) if match else {}
+    return config
+
+
+async def key_of(app: RunningApp, token: str) -> tuple[str | None, bool]:
+    """The key that the page gets where this token is set, and whether it may order."""
+    app.settings.explore_token = token
+    config = await config_of(app)
     return config["key"], config["orders"]
+
+
+async def test_the_page_has_the_facets_and_sorts_of_the_table(shown: RunningApp) -> None:
+    config = await config_of(shown)
+    assert config["facets"] == [{"name": row.name, "kind": row.kind.value} for row in FACETS]
+    assert config["sorts"] == [sort.name for sort in SORTS]
 
 
 async def test_it_is_off_unless_asked(tmp_path: Path) -> None:

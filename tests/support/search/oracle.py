@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from mappings.fields import FILTERS, Filter, Kind
+from mappings.fields import FILTERS, SORTS, Filter, Kind, Sort
 from tests.support.search import text_oracle
 
 Item = dict[str, Any]
@@ -92,15 +92,15 @@ def _listed_at(item: Item) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-_ORDERS = {
-    "price_asc": _Order(lambda item: item["price"], False),
-    "price_desc": _Order(lambda item: item["price"], True),
-    "float_asc": _Order(lambda item: item["paint"]["float"], False),
-    "float_desc": _Order(lambda item: item["paint"]["float"], True),
-    "name_asc": _Order(lambda item: fold(item["name"]).encode(), False),
-    "name_desc": _Order(lambda item: fold(item["name"]).encode(), True),
-    "newest": _Order(_listed_at, True),
-}
+def _key_of(sort: Sort) -> Callable[[Item], Any]:
+    name, _, form = sort.field.partition(".")
+    if name == "listedAt":  # which no filter reads
+        return _listed_at
+    row = next(row for row in FILTERS if row.field == name)
+    return (lambda item: fold(row.value_in(item)).encode()) if form == "folded" else row.value_in
+
+
+_ORDERS = {sort.name: _Order(_key_of(sort), sort.descending) for sort in SORTS if sort.name != "relevance"}
 
 
 def in_order(items: list[Item], sort: str) -> list[Item]:
