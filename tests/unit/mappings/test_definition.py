@@ -17,7 +17,7 @@ from mappings.definition import (
     read_definition,
     searchable_fields,
 )
-from mappings.fields import DETAILS, FILTERS, SORTS, Kind
+from mappings.fields import DETAILS, FACETS, FILTERS, SORTS, Kind
 from mappings.folding import mark_mappings
 from mappings.items.attachments import ENCODING
 from mappings.items.item import Details
@@ -154,6 +154,10 @@ def test_every_filter_has_its_index_field_of_the_right_type(row: object) -> None
         assert held["type"] == "long"  # minor units; scaled or binary numbers would not compare exactly
     else:
         assert held["type"] == "double"
+
+
+def test_every_facet_counts_words_or_the_buckets_of_its_field() -> None:
+    assert [row.name for row in FACETS if row.kind is not Kind.FOLDED and f"{row.field}Bucket" not in FIELDS] == []
 
 
 @pytest.mark.parametrize("sort", SORTS, ids=lambda sort: sort.name)
