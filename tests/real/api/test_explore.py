@@ -54,7 +54,7 @@ async def test_the_page_has_the_facets_and_sorts_of_the_table(shown: RunningApp)
 async def test_it_is_off_unless_asked(tmp_path: Path) -> None:
     async with running(settings_for("http://127.0.0.1:1", "none", tmp_path)) as app:
         assert app.settings.explore is False
-        for path in ("/explore", f"/explore/static/{assets().digest}/main.js"):
+        for path in ("/explore", f"/explore/static/{assets().digest}/search/main.js"):
             error_of(await app.client.get(path), "not_found")
         assert (await app.client.get("/")).headers["Location"] == "/docs"
 
@@ -105,7 +105,7 @@ async def test_files_are_sent_compressed_and_cached_for_ever(shown: RunningApp) 
     )
     assert "Content-Encoding" not in plain.headers
     assert plain.text == (STATIC.parent.parent / "templates" / "theme.css").read_text(encoding="utf-8")
-    older = await shown.client.get("/explore/static/0123456789abcdef/main.js")
+    older = await shown.client.get("/explore/static/0123456789abcdef/search/main.js")
     assert (older.status_code, older.headers["Cache-Control"]) == (200, "no-store")
     for path in ("nothing.js", "../page.html", "%2e%2e/key.py", "vendor/preact.LICENSE"):
         error_of(await shown.client.get(f"/explore/static/{assets().digest}/{path}"), "not_found")

@@ -1,20 +1,20 @@
 // The page: its header, the results beside the filters, and whatever item, order or request is open.
-import { access, config, enterKey } from "./api.js";
+import { access, config, enterKey } from "../api.js";
 import { Grid } from "./cards.js";
 import { Chips } from "./chips.js";
 import { Facets } from "./facets.js";
 import { Paints } from "./picture.js";
-import { ErrorMessage, NothingFound } from "./messages.js";
+import { ErrorMessage, NothingFound } from "../messages.js";
 import { MAX_WAITING, useLive } from "./live.js";
 import { LISTS, RANGES, SORTS, address, parse } from "./route.js";
 import { merged, useSearch } from "./search.js";
 import { SearchBox } from "./search-box.js";
-import { Icon, html, render, useDelayed, useEffect, useRef, useStable, useState } from "./ui.js";
-import { LANGUAGES, choose, preferredLanguage, say, sayCount, sayName, speak, spoken } from "./words.js";
+import { Icon, html, render, useDelayed, useEffect, useRef, useStable, useState } from "../ui.js";
+import { LANGUAGES, choose, preferredLanguage, say, sayCount, sayName, speak, spoken } from "../words.js";
 
 const TYPING_MS = 60;
 // What only some visits need is asked for when it is needed.
-const LATER = { item: () => import("./item.js"), order: () => import("./order.js"), request: () => import("./request.js") };
+const LATER = { item: () => import("../panels/item.js"), order: () => import("../panels/order.js"), request: () => import("../panels/request.js") };
 
 /** A component of another module, once that is there. */
 function Later({ from, part, ...properties }) {

@@ -1,11 +1,11 @@
 // An item's page: what it is, where its float lies, the offers of the same name, and what is like it.
-import { access, call } from "./api.js";
-import { Card, FloatScale, partsOf } from "./cards.js";
-import { ErrorMessage } from "./messages.js";
-import { Picture, paintOf, toneOf } from "./picture.js";
-import { address } from "./route.js";
-import { Icon, html, useEffect, useRef, useState } from "./ui.js";
-import { money, number, percent, say, sayName, wear } from "./words.js";
+import { access, call } from "../api.js";
+import { Card, FloatScale, partsOf } from "../search/cards.js";
+import { ErrorMessage } from "../messages.js";
+import { Picture, paintOf, toneOf } from "../search/picture.js";
+import { address } from "../search/route.js";
+import { Icon, html, useEffect, useRef, useState } from "../ui.js";
+import { money, number, percent, say, sayName, wear } from "../words.js";
 import { OrderForm } from "./order-form.js";
 
 const search = (step, body, signal) => call(step, "POST", "/v1/gear/search", body, { signal });

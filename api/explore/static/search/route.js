@@ -1,5 +1,5 @@
 // The address of the page: what it shows, so that a search, an item and an order can be shared and gone back to.
-import { config } from "./api.js";
+import { config } from "../api.js";
 
 const namesOf = (test) => config.facets.filter(({ kind }) => test(kind)).map(({ name }) => name);
 export const LISTS = namesOf((kind) => kind === "folded");

@@ -1,7 +1,7 @@
 // Chips: how the text was understood and what else narrows the search, each of which can be taken away.
 import { LISTS, MONEY, RANGES, parse } from "./route.js";
-import { Icon, html } from "./ui.js";
-import { money, say, sayName } from "./words.js";
+import { Icon, html } from "../ui.js";
+import { money, say, sayName } from "../words.js";
 
 const field = (name) => sayName("field", name);
 

@@ -3,8 +3,8 @@ import { field } from "./chips.js";
 import { RangeFacet } from "./histogram.js";
 import { toneOf } from "./picture.js";
 import { LISTS, MONEY, RANGES } from "./route.js";
-import { html, memo, useState } from "./ui.js";
-import { money, number, say } from "./words.js";
+import { html, memo, useState } from "../ui.js";
+import { money, number, say } from "../words.js";
 
 const SHOWN = 7;
 const FINDABLE = 14;
