@@ -1,11 +1,15 @@
 """The one table of filters, sorts and suggestions: from the API's names to index fields and their kinds.
 
-A new filter, facet or sort is a row here; ARCHITECTURE.md says what else goes with it.
+A new filter, facet or sort is a row here and a golden file. Requests, explanations, the page /explore and the oracle of
+the tests read the table.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from functools import reduce
+from operator import getitem
+from typing import Any, Final
 
 # Keeps out items that an active order binds. They are few, so excluding them costs the engine nothing; a clause that
 # every item has to meet would be evaluated for every item.
@@ -21,19 +25,24 @@ class Kind(StrEnum):
     EXACT = "exact"  # any of these strings, byte for byte
     INTEGER = "integer"  # any of these integers
     MONEY = "money"  # a range in the currency's main unit, minor units in the index, in its sub-field `ascending`
-    RANGE = "range"  # a range of numbers
+    RANGE = "range"  # a range of numbers from 0 to 1
     ATTACHMENTS = "attachments"  # conditions that attachments must meet
 
 
 @dataclass(frozen=True)
 class Filter:
-    """One filter: its name in `filters`, its index field and kind, and whether it is a facet."""
+    """One filter: its name in `filters`, its index field, its path in an item, its kind, and whether it is a facet."""
 
     name: str
     field: str
+    path: str
     kind: Kind
     max_values: int = 100
     facet: bool = False
+
+    def value_in(self, item: Mapping[str, Any]) -> Any:
+        """What an item, as answers show it, has at the filter's path."""
+        return reduce(getitem, self.path.split("."), item)
 
 
 @dataclass(frozen=True)
@@ -55,23 +64,23 @@ class Suggested:
 
 
 FILTERS: tuple[Filter, ...] = (
-    Filter("price", "price", Kind.MONEY, facet=True),
-    Filter("name", "name", Kind.EXACT),
-    Filter("weapon", "weapon", Kind.FOLDED, facet=True),
-    Filter("type", "type", Kind.FOLDED, facet=True),
-    Filter("rarity", "rarity", Kind.FOLDED, facet=True),
-    Filter("exterior", "exterior", Kind.FOLDED, facet=True),
-    Filter("quality", "quality", Kind.FOLDED, facet=True),
-    Filter("phase", "phase", Kind.FOLDED, facet=True),
-    Filter("set", "set", Kind.FOLDED, facet=True),
-    Filter("tournament", "tournament", Kind.FOLDED, facet=True),
-    Filter("color", "color", Kind.FOLDED, facet=True),
-    Filter("float", "float", Kind.RANGE, facet=True),
-    Filter("seed", "seed", Kind.INTEGER, 1000),
-    Filter("paintIndex", "paintIndex", Kind.INTEGER),
-    Filter("pattern", "pattern", Kind.INTEGER),
-    Filter("ids", "id", Kind.INTEGER, 1000),
-    Filter("attachments", "attachments", Kind.ATTACHMENTS, 20),
+    Filter("price", "price", "price", Kind.MONEY, facet=True),
+    Filter("name", "name", "name", Kind.EXACT),
+    Filter("weapon", "weapon", "details.weapon", Kind.FOLDED, facet=True),
+    Filter("type", "type", "details.type", Kind.FOLDED, facet=True),
+    Filter("rarity", "rarity", "details.rarity", Kind.FOLDED, facet=True),
+    Filter("exterior", "exterior", "details.exterior", Kind.FOLDED, facet=True),
+    Filter("quality", "quality", "details.quality", Kind.FOLDED, facet=True),
+    Filter("phase", "phase", "details.phase", Kind.FOLDED, facet=True),
+    Filter("set", "set", "details.set", Kind.FOLDED, facet=True),
+    Filter("tournament", "tournament", "details.tournament", Kind.FOLDED, facet=True),
+    Filter("color", "color", "details.color", Kind.FOLDED, facet=True),
+    Filter("float", "float", "paint.float", Kind.RANGE, facet=True),
+    Filter("seed", "seed", "paint.seed", Kind.INTEGER, 1000),
+    Filter("paintIndex", "paintIndex", "paint.index", Kind.INTEGER),
+    Filter("pattern", "pattern", "paint.pattern", Kind.INTEGER),
+    Filter("ids", "id", "id", Kind.INTEGER, 1000),
+    Filter("attachments", "attachments", "attachments", Kind.ATTACHMENTS, 20),
 )
 
 FACETS: tuple[Filter, ...] = tuple(row for row in FILTERS if row.facet)

@@ -16,23 +16,14 @@ from api.http.pages import POLICY_HEADER, policy, source_of
 
 STATIC_PATH: Final = "/explore/static"
 OPERATIONS: Final = "operations/"
-# Modules that the first view needs: named in the page, so that the browser asks for all of them at once.
-_LATER: Final = (
-    "languages/",
-    "item.js",
-    "order.js",
-    "order-form.js",
-    "request.js",
-    "code.js",
-    "vendor/versions.json",
-    OPERATIONS,
-)
+PANELS: Final = "panels/"
+SEARCH: Final = "search/"
 
 _VENDOR: Final = tuple(f"vendor/{name}.module.js" for name in ("preact", "hooks", "htm"))
 _SHARED: Final = ("ui.js", "api.js", "words.js", "messages.js", f"{OPERATIONS}words.js", *_VENDOR)
 
 MEDIA_TYPES: Final = {"js": "text/javascript", "css": "text/css", "json": "application/json", "svg": "image/svg+xml"}
-_FOLDERS: Final = ("", "vendor/", "languages/", "operations/", "operations/languages/")
+_FOLDERS: Final = ("", SEARCH, PANELS, "vendor/", "languages/", OPERATIONS, f"{OPERATIONS}languages/")
 _THEME: Final = files("api") / "templates" / "theme.css"  # the buyer's page has it too
 
 
@@ -116,10 +107,10 @@ def headers() -> dict[str, str]:
 
 def render(config: Mapping[str, Any]) -> str:
     """The page of searches with what its scripts need to know."""
-    modules = [
-        path for path in assets().by_path if path.endswith(".js") and not path.startswith(_LATER) and path != "main.js"
-    ]
-    return _render("Explore gear", "main.js", modules, config)
+    script, later = f"{SEARCH}main.js", (PANELS, OPERATIONS)
+    modules = [path for path in assets().by_path if path.endswith(".js") and not path.startswith(later)]
+    # named in the page, so that the browser asks for all that the first view needs at once
+    return _render("Explore gear", script, [path for path in modules if path != script], config)
 
 
 def render_operations(config: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from api.explore import page
 from api.http.dependencies import only_query, service
 from api.settings import Settings
 from api.token_cache import TokenCache
+from mappings.fields import FACETS, SORTS
 from mappings.platforms import Platforms
 from store.auth.tokens import Token
 from store.connection.errors import StoreUnavailable
@@ -79,10 +80,12 @@ def _require_enabled(services: ExploreServices) -> None:
 
 
 def _config(services: ExploreServices, token: Token | None) -> dict[str, Any]:
-    """What the scripts need: the key, what it may do, and the facts of the platforms that no response has."""
+    """What the scripts need before their first request: the key, what it may do, platforms, facets and sorts."""
     return {
         "key": None if token is None else services.settings.explore_token,
         "orders": token is not None and "order" in token.scopes,
+        "facets": [{"name": row.name, "kind": row.kind} for row in FACETS],
+        "sorts": [sort.name for sort in SORTS],
         "platforms": [
             {
                 "id": platform.id,

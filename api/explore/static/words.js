@@ -156,6 +156,12 @@ export function say(key, values = {}) {
 /** The words of this key if there are any, else others. */
 export const sayOr = (key, other) => (typeof words[key] === "string" ? words[key] : other);
 
+/** The words of a field or a sort; where there are none, its name: `paintIndex` as "Paint index". */
+export function sayName(kind, name) {
+  const plain = name.replace(/_|(?=[A-Z])/g, " ").toLowerCase();
+  return sayOr(`${kind}_${name}`, plain[0].toUpperCase() + plain.slice(1));
+}
+
 /** The words of this key for a number of things. */
 export function sayCount(key, n) {
   const forms = words[key];

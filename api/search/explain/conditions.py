@@ -16,13 +16,13 @@ from api.search.query.attachments import attachment_clause
 from api.search.query.request import SearchQuery
 from api.search.query.text import conditions as text_conditions
 from api.search.schemas.attachments import AttachmentFilter
-from mappings.fields import DETAILS, FILTERS, OFFERED, Kind
+from mappings.fields import FILTERS, OFFERED, Kind
 
 OFFER = "offer"
 TEXT = "query"
 HIDDEN = "hidden"
 
-_PAINT = {"float": "float", "seed": "seed", "paintIndex": "index", "pattern": "pattern"}
+_ROWS = {row.name: row for row in FILTERS}
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,15 @@ def conditions(query: SearchQuery) -> list[Condition]:
 
 def value_of(item: Json, field: str) -> Any:
     """What an item, as answers show it, has for a condition's field."""
-    name = field.removeprefix("token.").removeprefix("filters.").partition(".")[0]
-    if name in DETAILS:
-        return item["details"][name]
-    if name in _PAINT:
-        return item["paint"][_PAINT[name]]
-    if name == "attachments":
-        return [{"name": attached["name"], "wear": attached["wear"]} for attached in item["attachments"]]
-    return {TEXT: item["name"], "name": item["name"], "price": item["price"], "ids": item["id"]}.get(name)
+    if field == TEXT:
+        return item["name"]
+    row = _ROWS.get(field.removeprefix("token.").removeprefix("filters.").partition(".")[0])
+    if row is None:
+        return None
+    value = row.value_in(item)
+    if row.kind is Kind.ATTACHMENTS:
+        return [{"name": attached["name"], "wear": attached["wear"]} for attached in value]
+    return value
 
 
 def _of_filters(prefix: str, filters: BaseModel | None, clauses: dict[str, Clause]) -> list[Condition]:

@@ -27,10 +27,6 @@ _DESCRIPTIONS = {
     "name": f"{ANY_OF}, whole and byte for byte, as `name` of an item or a suggestion says it",
     "quality": f"{ANY_OF}; {FOLDING}: `StatTrak` and `StatTrak™` find `★ StatTrak™` too, and the other way round; "
     "`★` alone is compared as it is",
-    "seed": "any of these `paint.seed`",
-    "paintIndex": "any of these `paint.index`",
-    "pattern": "any of these `paint.pattern`",
-    "ids": "any of these `id`",
 }
 
 SortName = StrEnum("SortName", {sort.name: sort.name for sort in SORTS})  # type: ignore[misc]  # names from the table
@@ -73,6 +69,8 @@ def _field_of(row: Filter) -> tuple[Any, Any]:
     if row.kind is Kind.ATTACHMENTS:
         return (AttachmentFilter | None, None)
     values, means = _LISTS[row.kind]
+    if row.kind is Kind.INTEGER:
+        means = f"{means} `{row.path}`"
     return (
         Annotated[values, Field(max_length=row.max_values), NullDefault([])],
         Field(default_factory=list, description=_DESCRIPTIONS.get(row.name, means)),

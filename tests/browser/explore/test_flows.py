@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.async_api import Page, expect
 
-from mappings.fields import SORTS
+from mappings.fields import FACETS, SORTS, Kind
 from tests.browser.explore.window import HOSTILE, HOSTILE_ID, MARKUP, PHONE, ShopWindow
 from tests.support.services.receiver import Receiver, responses
 
@@ -115,6 +115,16 @@ async def test_filters_narrow_with_live_counts_and_make_an_address(window: ShopW
             await expect(shared.get_by_role("checkbox", name=re.compile("^AK-47"))).to_be_checked()
         await page.get_by_role("button", name="Clear all").click()
         await expect_total(page, await window.total())
+    assert window.complaints == []
+
+
+async def test_every_facet_of_the_table_is_there(window: ShopWindow) -> None:
+    async with window.opened() as page:
+        await expect_total(page, await window.total())
+        await expect(page.locator("aside .facet")).to_have_count(len(FACETS))
+        await expect(page.locator("aside .facet.range")).to_have_count(
+            sum(row.kind is not Kind.FOLDED for row in FACETS)
+        )
     assert window.complaints == []
 
 

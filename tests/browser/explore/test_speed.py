@@ -9,7 +9,7 @@ from playwright.async_api import expect
 from tests.browser.explore.window import ShopWindow
 
 ROOT: Final = Path(__file__).parents[3]
-TYPING_MS: Final = 60  # in which keys are one text: main.js
+TYPING_MS: Final = 60  # in which keys are one text: search/main.js
 GOAL_MS: Final = 100
 MOST_TIMES: Final = 4  # as long as the request alone, where the machine is too busy for the goal
 CARDS: Final = "#results .grid .card:not(.skeleton-card)"

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 
 from api.explore.page import assets
+from mappings.fields import FACETS, SORTS
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp, new_token, running, settings_for
 
@@ -28,20 +29,32 @@ async def shown(tmp_path: Path) -> AsyncIterator[RunningApp]:
         yield app
 
 
-async def key_of(app: RunningApp, token: str) -> tuple[str | None, bool]:
-    """The key that the page gets where this token is set, and whether it may order."""
-    app.settings.explore_token = token
+async def config_of(app: RunningApp) -> dict[str, Any]:
+    """What the page tells its scripts."""
     page = await app.client.get("/explore", headers={"Authorization": ""})
     assert page.status_code == 200
     match = re.search(r'<script type="application/json" id="config">(.*?)</script>', page.text)
-    config = json.loads(match[1]) if match else {}
+    config: dict[str, Any] = json.loads(match[1]) if match else {}
+    return config
+
+
+async def key_of(app: RunningApp, token: str) -> tuple[str | None, bool]:
+    """The key that the page gets where this token is set, and whether it may order."""
+    app.settings.explore_token = token
+    config = await config_of(app)
     return config["key"], config["orders"]
+
+
+async def test_the_page_has_the_facets_and_sorts_of_the_table(shown: RunningApp) -> None:
+    config = await config_of(shown)
+    assert config["facets"] == [{"name": row.name, "kind": row.kind.value} for row in FACETS]
+    assert config["sorts"] == [sort.name for sort in SORTS]
 
 
 async def test_it_is_off_unless_asked(tmp_path: Path) -> None:
     async with running(settings_for("http://127.0.0.1:1", "none", tmp_path)) as app:
         assert app.settings.explore is False
-        for path in ("/explore", f"/explore/static/{assets().digest}/main.js"):
+        for path in ("/explore", f"/explore/static/{assets().digest}/search/main.js"):
             error_of(await app.client.get(path), "not_found")
         assert (await app.client.get("/")).headers["Location"] == "/docs"
 
@@ -92,7 +105,7 @@ async def test_files_are_sent_compressed_and_cached_for_ever(shown: RunningApp) 
     )
     assert "Content-Encoding" not in plain.headers
     assert plain.text == (STATIC.parent.parent / "templates" / "theme.css").read_text(encoding="utf-8")
-    older = await shown.client.get("/explore/static/0123456789abcdef/main.js")
+    older = await shown.client.get("/explore/static/0123456789abcdef/search/main.js")
     assert (older.status_code, older.headers["Cache-Control"]) == (200, "no-store")
     for path in ("nothing.js", "../page.html", "%2e%2e/key.py", "vendor/preact.LICENSE"):
         error_of(await shown.client.get(f"/explore/static/{assets().digest}/{path}"), "not_found")

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from opensearchpy import AsyncTransport
 
-from mappings.fields import DETAILS
+from mappings.fields import FILTERS, Kind
 from tests.support.exact_json import dumps
 from tests.support.load import serving_items
 from tests.support.search.items import make_items
@@ -42,11 +42,12 @@ class SearchedItems:
 
 
 def known_of(items: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    held: dict[str, list[Any]] = {name: sorted({item["details"][name] for item in items} - {None}) for name in DETAILS}
-    for name, key in (("seed", "seed"), ("paintIndex", "index"), ("pattern", "pattern")):
-        held[name] = sorted({item["paint"][key] for item in items} - {None})
-    held["name"] = sorted({item["name"] for item in items})
-    return held | {"ids": [item["id"] for item in items]}
+    """The values that items have for the filters that are lists."""
+    return {
+        row.name: sorted({row.value_in(item) for item in items} - {None})
+        for row in FILTERS
+        if row.kind in (Kind.FOLDED, Kind.EXACT, Kind.INTEGER)
+    }
 
 
 @pytest.fixture(scope="module")

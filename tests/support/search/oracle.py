@@ -8,13 +8,15 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from mappings.fields import FILTERS, SORTS, Filter, Kind, Sort
 from tests.support.search import text_oracle
 
 Item = dict[str, Any]
 
-DETAILS = ("weapon", "type", "rarity", "exterior", "quality", "phase", "set", "tournament", "color")
-FACETS = (*DETAILS, "price", "float")
-_PAINT = {"seed": "seed", "paintIndex": "index", "pattern": "pattern"}
+# Which filters there are, and where an item has their values; the index fields of the table are what is tested.
+ROWS = {row.name: row for row in FILTERS}
+FACETS = tuple(row.name for row in FILTERS if row.facet)
+LISTS = tuple(name for name in FACETS if ROWS[name].kind is Kind.FOLDED)
 
 
 def fold(value: str) -> str:
@@ -64,16 +66,19 @@ def hits_of(items: list[Item], body: dict[str, Any]) -> list[Item]:
 def matches(item: Item, body: dict[str, Any]) -> bool:
     """Whether the item passes the filters."""
     filters = body.get("filters") or {}
-    listed = all(
-        not filters.get(name) or fold(item["details"][name] or "\0") in {fold(one) for one in filters[name]}
-        for name in DETAILS
-    )
-    painted = all(not filters.get(name) or item["paint"][key] in filters[name] for name, key in _PAINT.items())
-    chosen = not filters.get("ids") or item["id"] in filters["ids"]
-    named = not filters.get("name") or item["name"] in filters["name"]
-    ranged = in_range(item["price"], filters.get("price")) and in_range(item["paint"]["float"], filters.get("float"))
-    attached = fits_attachments(item, filters.get("attachments") or {})
-    return listed and painted and chosen and named and ranged and attached
+    return all(passes(item, row, filters[row.name]) for row in FILTERS if filters.get(row.name))
+
+
+def passes(item: Item, row: Filter, asked: Any) -> bool:
+    """Whether the item passes one filter."""
+    value = row.value_in(item)
+    if row.kind is Kind.ATTACHMENTS:
+        return fits_attachments(item, asked)
+    if row.kind in (Kind.MONEY, Kind.RANGE):
+        return in_range(value, asked)
+    if row.kind is Kind.FOLDED:
+        return fold(value or "\0") in {fold(one) for one in asked}
+    return value in asked
 
 
 @dataclass(frozen=True)
@@ -87,15 +92,15 @@ def _listed_at(item: Item) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-_ORDERS = {
-    "price_asc": _Order(lambda item: item["price"], False),
-    "price_desc": _Order(lambda item: item["price"], True),
-    "float_asc": _Order(lambda item: item["paint"]["float"], False),
-    "float_desc": _Order(lambda item: item["paint"]["float"], True),
-    "name_asc": _Order(lambda item: fold(item["name"]).encode(), False),
-    "name_desc": _Order(lambda item: fold(item["name"]).encode(), True),
-    "newest": _Order(_listed_at, True),
-}
+def _key_of(sort: Sort) -> Callable[[Item], Any]:
+    name, _, form = sort.field.partition(".")
+    if name == "listedAt":  # which no filter reads
+        return _listed_at
+    row = next(row for row in FILTERS if row.field == name)
+    return (lambda item: fold(row.value_in(item)).encode()) if form == "folded" else row.value_in
+
+
+_ORDERS = {sort.name: _Order(_key_of(sort), sort.descending) for sort in SORTS if sort.name != "relevance"}
 
 
 def in_order(items: list[Item], sort: str) -> list[Item]:
@@ -163,15 +168,14 @@ def _spelled(value: str) -> str:
 
 def facet(items: list[Item], body: dict[str, Any], name: str) -> Any:
     """The counts by one field, whose own selection does not narrow them."""
-    hits = hits_of(items, without(body, name))
-    if name == "price":
-        return _histogram([item["price"] for item in hits], _LADDER)
-    if name == "float":
-        return _histogram([item["paint"]["float"] for item in hits], _HUNDREDTHS)
-    found = Counter(_spelled(item["details"][name]) for item in hits if item["details"][name] is not None)
-    alike = Counter(fold(item["details"][name]) for item in hits if item["details"][name] is not None)
+    row = ROWS[name]
+    values = [row.value_in(item) for item in hits_of(items, without(body, name))]
+    if row.kind is not Kind.FOLDED:
+        return _histogram(values, _LADDER if row.kind is Kind.MONEY else _HUNDREDTHS)
+    found = Counter(_spelled(value) for value in values if value is not None)
+    alike = Counter(fold(value) for value in values if value is not None)
     selected = {fold(value) for value in (body.get("filters") or {}).get(name) or ()}
-    held = {_spelled(item["details"][name]) for item in items if item["details"][name] is not None}
+    held = {_spelled(value) for item in items if (value := row.value_in(item)) is not None}
     listed = set(found) | {value for value in held if fold(value) in selected}
     ordered = sorted(listed, key=lambda value: (-alike[fold(value)], value))
     return [{"value": value, "count": alike[fold(value)]} for value in ordered]

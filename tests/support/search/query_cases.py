@@ -6,11 +6,21 @@ from api.http.json_body import parse
 from api.search.parsing.parse import parse_query
 from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
-from mappings.fields import SORTS
+from mappings.fields import FILTERS, SORTS, Kind
 from tests.support.platforms import shared_platforms
 
 PLATFORMS = list(shared_platforms())
+_REQUESTED: dict[Kind, object] = {
+    Kind.FOLDED: ["x"],
+    Kind.EXACT: ["x"],
+    Kind.INTEGER: [1],
+    Kind.MONEY: {"max": 1},
+    Kind.RANGE: {"max": 1},
+    Kind.ATTACHMENTS: {"count": {"min": 1}},
+}
 CASES: dict[str, str] = {
+    # each filter alone; a case of its name below replaces it
+    **{row.name: json.dumps({"filters": {row.name: _REQUESTED[row.kind]}}) for row in FILTERS},
     "everything": "{}",
     "blank": '{"query": " \\u0000\\t "}',
     "words": '{"query": "ak-47 redline"}',

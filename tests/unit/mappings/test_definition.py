@@ -17,7 +17,7 @@ from mappings.definition import (
     read_definition,
     searchable_fields,
 )
-from mappings.fields import DETAILS, FILTERS, SORTS, Kind
+from mappings.fields import DETAILS, FACETS, FILTERS, SORTS, Kind
 from mappings.folding import mark_mappings
 from mappings.items.attachments import ENCODING
 from mappings.items.item import Details
@@ -156,6 +156,10 @@ def test_every_filter_has_its_index_field_of_the_right_type(row: object) -> None
         assert held["type"] == "double"
 
 
+def test_every_facet_counts_words_or_the_buckets_of_its_field() -> None:
+    assert [row.name for row in FACETS if row.kind is not Kind.FOLDED and f"{row.field}Bucket" not in FIELDS] == []
+
+
 @pytest.mark.parametrize("sort", SORTS, ids=lambda sort: sort.name)
 def test_every_sort_has_an_index_field_that_can_be_sorted_by(sort: object) -> None:
     field = next(one.field for one in SORTS if one is sort)
@@ -188,7 +192,7 @@ def test_names_are_preserved_byte_for_byte() -> None:
 
 def test_the_details_of_an_item_are_those_that_can_be_filtered_by() -> None:
     assert tuple(Details.model_fields) == DETAILS
-    assert {row.name for row in FILTERS if row.kind is Kind.FOLDED} == set(DETAILS)
+    assert {f"details.{name}" for name in DETAILS} <= {row.path for row in FILTERS if row.kind is Kind.FOLDED}
 
 
 def test_no_name_stands_twice_in_the_table() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mappings.fields import FILTERS, Kind
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp
 
@@ -73,7 +74,7 @@ async def test_any_characters_are_just_text(app: RunningApp, text: str, value: s
     assert response.status_code == 200, response.text
 
 
-EVERY_LIST = ("weapon", "type", "rarity", "exterior", "quality", "phase", "set", "tournament", "color")
+EVERY_LIST = [row.name for row in FILTERS if row.kind is Kind.FOLDED]
 
 
 async def test_a_body_that_fills_every_limit_is_answered(app: RunningApp) -> None:

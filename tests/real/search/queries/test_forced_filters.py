@@ -18,7 +18,7 @@ from tests.support.app import new_token
 from tests.support.load import serving_items
 from tests.support.search import oracle, suggest_oracle
 from tests.support.search.bodies import TEXTS, bodies
-from tests.support.search.fixtures import SearchedItems
+from tests.support.search.fixtures import SearchedItems, known_of
 from tests.support.search.items import make_items
 
 FILTERS = (
@@ -42,10 +42,7 @@ def restricted(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) ->
     """400 items behind a real server, and a token for each of FILTERS."""
     items, folder = make_items(400, seed=7), tmp_path_factory.mktemp("forced")
     with serving_items(opensearch_url, items, folder) as (client, _):
-        known = {name: sorted({item["details"][name] for item in items} - {None}) for name in oracle.DETAILS}
-        known["name"] = sorted({item["name"] for item in items})
-        known |= {"seed": [1, 661], "paintIndex": [44, 282], "pattern": [0, 3], "ids": [item["id"] for item in items]}
-        every = SearchedItems(items, known, client)
+        every = SearchedItems(items, known_of(items), client)
         parts = {
             text: replace(every, items=visible(items, text), client=_client(client, folder, text)) for text in FILTERS
         }

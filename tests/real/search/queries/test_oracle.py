@@ -44,9 +44,9 @@ def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedIt
 def test_the_count_of_a_facets_value_is_the_total_of_the_search_with_it(
     searched_items: SearchedItems, data: Any
 ) -> None:
-    body = {**data.draw(bodies(searched_items.known)), "facets": list(oracle.DETAILS)}
+    body = {**data.draw(bodies(searched_items.known)), "facets": list(oracle.LISTS)}
     facets = searched_items.ask(body)["facets"]
-    for name in oracle.DETAILS:
+    for name in oracle.LISTS:
         other = oracle.without(body, name)
         for entry in facets[name]:
             with_it = {**other, "filters": {**other["filters"], name: [entry["value"]]}, **PLAIN}

@@ -31,17 +31,18 @@ def refused(text: str) -> list[str]:
 NAMES = [row.name for row in FILTERS]
 LISTS = [row for row in FILTERS if row.kind in (Kind.FOLDED, Kind.EXACT, Kind.INTEGER)]
 RANGES = [row for row in FILTERS if row.kind in (Kind.MONEY, Kind.RANGE)]
-BIG = {"price": 10**12, "float": 1}
+PROMISED = {
+    "price", "name", "weapon", "type", "rarity", "exterior", "quality", "phase",
+    "set", "tournament", "color", "float", "seed", "paintIndex", "pattern", "ids", "attachments",
+}  # fmt: skip
+BIG = {Kind.MONEY: 10**12, Kind.RANGE: 1}
 
 
 def test_the_given_and_our_filters_are_there() -> None:
-    assert NAMES == [
-        "price", "name", "weapon", "type", "rarity", "exterior", "quality", "phase",
-        "set", "tournament", "color", "float", "seed", "paintIndex", "pattern", "ids", "attachments",
-    ]  # fmt: skip
-    assert [sort.name for sort in SORTS] == [
+    assert set(NAMES) >= PROMISED
+    assert {
         "relevance", "price_asc", "price_desc", "float_asc", "float_desc", "name_asc", "name_desc", "newest",
-    ]  # fmt: skip
+    } <= {sort.name for sort in SORTS}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -147,8 +148,9 @@ def test_numbers_of_any_size_are_judged_at_once(text: str) -> None:
 @pytest.mark.parametrize("row", LISTS, ids=lambda row: row.name)
 def test_lists_are_taken_up_to_their_limit(row: Any) -> None:
     good: Any = 1 if row.kind is Kind.INTEGER else "x"
-    most = {"seed": 1000, "ids": 1000}.get(row.name, 100)
-    assert row.max_values == most
+    most = row.max_values
+    if row.name in PROMISED:
+        assert most == {"seed": 1000, "ids": 1000}.get(row.name, 100)
     assert getattr(read({"filters": {row.name: [good] * most}}).filters, row.name) == [good] * most
     assert getattr(read({"filters": {row.name: []}}).filters, row.name) == []
     assert refused(json.dumps({"filters": {row.name: [good] * (most + 1)}})) == [f"filters.{row.name}"]
@@ -169,7 +171,7 @@ def test_values_may_be_any_text_of_1_to_100_characters(value: str) -> None:
 
 @pytest.mark.parametrize("row", RANGES, ids=lambda row: row.name)
 def test_ranges_are_taken_up_to_their_limit(row: Any) -> None:
-    most = BIG[row.name]
+    most = BIG[row.kind]
     for bounds in (
         {},
         {"min": 0},

@@ -1,20 +1,20 @@
 // The page: its header, the results beside the filters, and whatever item, order or request is open.
-import { access, config, enterKey } from "./api.js";
+import { access, config, enterKey } from "../api.js";
 import { Grid } from "./cards.js";
 import { Chips } from "./chips.js";
 import { Facets } from "./facets.js";
 import { Paints } from "./picture.js";
-import { ErrorMessage, NothingFound } from "./messages.js";
+import { ErrorMessage, NothingFound } from "../messages.js";
 import { MAX_WAITING, useLive } from "./live.js";
-import { LISTS, SORTS, address, parse } from "./route.js";
+import { LISTS, RANGES, SORTS, address, parse } from "./route.js";
 import { merged, useSearch } from "./search.js";
 import { SearchBox } from "./search-box.js";
-import { Icon, html, render, useDelayed, useEffect, useRef, useStable, useState } from "./ui.js";
-import { LANGUAGES, choose, preferredLanguage, say, sayCount, speak, spoken } from "./words.js";
+import { Icon, html, render, useDelayed, useEffect, useRef, useStable, useState } from "../ui.js";
+import { LANGUAGES, choose, preferredLanguage, say, sayCount, sayName, speak, spoken } from "../words.js";
 
 const TYPING_MS = 60;
 // What only some visits need is asked for when it is needed.
-const LATER = { item: () => import("./item.js"), order: () => import("./order.js"), request: () => import("./request.js") };
+const LATER = { item: () => import("../panels/item.js"), order: () => import("../panels/order.js"), request: () => import("../panels/request.js") };
 
 /** A component of another module, once that is there. */
 function Later({ from, part, ...properties }) {
@@ -87,8 +87,8 @@ function Toolbar({ route, go, total, loading, onFilters, chosen, meant }) {
     </div>
     <label class="sort"><span class="visually-hidden">${say("sort")}</span>
       <select value=${route.sort ?? ""} onChange=${(event) => go({ sort: event.target.value || null })}>
-        <option value="">${say(route.q.trim() ? `sort_${meant ?? "relevance"}` : "sort_newest")}</option>
-        ${sorts.filter((sort) => route.q.trim() || sort !== "newest").map((sort) => html`<option key=${sort} value=${sort}>${say(`sort_${sort}`)}</option>`)}
+        <option value="">${sayName("sort", route.q.trim() ? meant ?? "relevance" : "newest")}</option>
+        ${sorts.filter((sort) => route.q.trim() || sort !== "newest").map((sort) => html`<option key=${sort} value=${sort}>${sayName("sort", sort)}</option>`)}
       </select></label>
   </div>`;
 }
@@ -121,7 +121,7 @@ function Results({ route, go, search, live, hidden, platform, onOpen }) {
   const { total, loading, error, facets, interpretation } = search;
   // groups are counted anew, single listings go before the others
   const gear = search.gear && !route.names ? merged(live.shown, search.gear) : search.gear;
-  const chosen = LISTS.reduce((sum, name) => sum + route.lists[name].length, 0) + (route.price ? 1 : 0) + (route.float ? 1 : 0);
+  const chosen = [...LISTS.flatMap((name) => route.lists[name]), ...RANGES.filter((name) => route.ranges[name])].length;
   const clear = () => go({ ...parse(""), names: route.names, platform: route.platform });
   const showNew = () => {
     live.show();
@@ -131,7 +131,7 @@ function Results({ route, go, search, live, hidden, platform, onOpen }) {
   };
   return html`<div class="results" hidden=${hidden}>
     <${Filters} sheet=${sheet} onClose=${() => setSheet(false)} total=${total} names=${route.names}
-      lists=${route.lists} price=${route.price} float=${route.float} facets=${facets} platform=${platform} go=${go} language=${spoken()} />
+      lists=${route.lists} ranges=${route.ranges} facets=${facets} platform=${platform} go=${go} language=${spoken()} />
     <main id="results" tabindex="-1" aria-label=${say("viewItems")}>
       <h1 class="visually-hidden">${say("title")}</h1>
       <${Toolbar} route=${route} go=${go} total=${error && !gear ? null : total} loading=${loading} chosen=${chosen} meant=${interpretation?.sort} onFilters=${() => setSheet(true)} />

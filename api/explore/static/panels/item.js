@@ -1,11 +1,11 @@
 // An item's page: what it is, where its float lies, the offers of the same name, and what is like it.
-import { access, call } from "./api.js";
-import { Card, FloatScale, partsOf } from "./cards.js";
-import { ErrorMessage } from "./messages.js";
-import { Picture, paintOf, toneOf } from "./picture.js";
-import { address } from "./route.js";
-import { Icon, html, useEffect, useRef, useState } from "./ui.js";
-import { money, number, percent, say, sayOr, wear } from "./words.js";
+import { access, call } from "../api.js";
+import { Card, FloatScale, partsOf } from "../search/cards.js";
+import { ErrorMessage } from "../messages.js";
+import { Picture, paintOf, toneOf } from "../search/picture.js";
+import { address } from "../search/route.js";
+import { Icon, html, useEffect, useRef, useState } from "../ui.js";
+import { money, number, percent, say, sayName, wear } from "../words.js";
 import { OrderForm } from "./order-form.js";
 
 const search = (step, body, signal) => call(step, "POST", "/v1/gear/search", body, { signal });
@@ -62,7 +62,7 @@ function Spread({ item, same, currency }) {
 
 function Facts({ item }) {
   const rows = [
-    ...Object.entries(item.details).map(([name, value]) => [sayOr(`field_${name}`, name), value]),
+    ...Object.entries(item.details).map(([name, value]) => [sayName("field", name), value]),
     ...["seed", "pattern", "index"].map((name) => [say(name === "index" ? "paintIndex" : name), item.paint[name]]),
     ["Id", item.id],
   ].filter(([, value]) => value !== null);

@@ -1,5 +1,5 @@
 // Pictures of items, and what is drawn in their place: a shape for the type in the color of the rarity.
-import { html, useState } from "./ui.js";
+import { html, useState } from "../ui.js";
 
 const TONES = [
   ["consumer", ["Consumer Grade", "Base Grade"]], ["industrial", ["Industrial Grade"]],

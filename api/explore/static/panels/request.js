@@ -1,8 +1,8 @@
 // "Show the request": what this page has asked the API, as JSON and as code to take home.
-import { access, journal } from "./api.js";
+import { access, journal } from "../api.js";
 import { LANGUAGES_OF_CODE, codeOf, highlighted, pretty } from "./code.js";
-import { Icon, html, useEffect, useRef, useState } from "./ui.js";
-import { say } from "./words.js";
+import { Icon, html, useEffect, useRef, useState } from "../ui.js";
+import { say } from "../words.js";
 
 const MAX_RESPONSE = 20_000;
 const MAIN = ["search", "item", "order", "state"];

@@ -1,7 +1,7 @@
 // Cards of items and of names, the grid that they stand in, and the float's scale.
 import { Picture, paintOf, toneOf } from "./picture.js";
-import { html, memo, useEffect, useLasting, useRef } from "./ui.js";
-import { money, percent, say, sayCount, spoken, wear } from "./words.js";
+import { html, memo, useEffect, useLasting, useRef } from "../ui.js";
+import { money, percent, say, sayCount, spoken, wear } from "../words.js";
 
 const SLOW_MS = 200; // after which the hits of before are shown as such
 

@@ -1,7 +1,7 @@
 // New listings of this search, read from the feed of changes while somebody looks at the page.
-import { call } from "./api.js";
+import { call } from "../api.js";
 import { criteria } from "./route.js";
-import { useCallback, useEffect, useMemo, useRef, useState } from "./ui.js";
+import { useCallback, useEffect, useMemo, useRef, useState } from "../ui.js";
 
 export const MAX_WAITING = 99;
 const SETTLE_MS = 1000; // nobody who still types needs the feed

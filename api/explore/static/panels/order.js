@@ -1,9 +1,9 @@
 // A sandbox order's page: its state as it goes on, its amounts, and the callbacks that were sent.
-import { call } from "./api.js";
+import { call } from "../api.js";
 import { pretty } from "./code.js";
-import { ErrorMessage } from "./messages.js";
-import { Icon, html, useEffect, useRef, useState } from "./ui.js";
-import { clock, money, say, spoken } from "./words.js";
+import { ErrorMessage } from "../messages.js";
+import { Icon, html, useEffect, useRef, useState } from "../ui.js";
+import { clock, money, say, spoken } from "../words.js";
 
 const LOOK_MS = 1000;
 const WAY = ["created", "processing", "delivered", "completed"];

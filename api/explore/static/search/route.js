@@ -1,9 +1,11 @@
 // The address of the page: what it shows, so that a search, an item and an order can be shared and gone back to.
-import { config } from "./api.js";
+import { config } from "../api.js";
 
-export const LISTS = ["type", "weapon", "exterior", "rarity", "quality", "phase", "set", "tournament", "color"];
-export const RANGES = ["price", "float"];
-export const SORTS = ["relevance", "price_asc", "price_desc", "float_asc", "float_desc", "newest", "name_asc", "name_desc"];
+const namesOf = (test) => config.facets.filter(({ kind }) => test(kind)).map(({ name }) => name);
+export const LISTS = namesOf((kind) => kind === "folded");
+export const RANGES = namesOf((kind) => kind !== "folded");
+export const MONEY = new Set(namesOf((kind) => kind === "money"));
+export const SORTS = config.sorts;
 export const PAGE_SIZE = 24;
 const NUMBER = /^(?:\d+(?:\.\d+)?)?$/;
 
@@ -28,8 +30,7 @@ export function parse(search) {
     q: (query.get("q") ?? "").slice(0, 200),
     lists: Object.fromEntries(lists),
     stickers: query.getAll("sticker").filter(Boolean).slice(0, 20),
-    price: parseRange(query.get("price")),
-    float: parseRange(query.get("float")),
+    ranges: Object.fromEntries(RANGES.map((name) => [name, parseRange(query.get(name))])),
     sort: SORTS.includes(sort) ? sort : null,
     names: query.get("view") === "names",
     item: /^-?\d{1,19}$/.test(query.get("item") ?? "") ? query.get("item") : null,
@@ -44,7 +45,10 @@ export function address(route) {
   if (route.q.trim()) query.set("q", route.q);
   for (const name of LISTS) for (const value of route.lists[name]) query.append(name, value);
   for (const name of route.stickers) query.append("sticker", name);
-  for (const name of RANGES) if (route[name]) query.set(name, `${format(route[name].min)}-${format(route[name].max)}`);
+  for (const name of RANGES) {
+    const range = route.ranges[name];
+    if (range) query.set(name, `${format(range.min)}-${format(range.max)}`);
+  }
   if (route.sort) query.set("sort", route.sort);
   if (route.names) query.set("view", "names");
   if (route.item) query.set("item", route.item);
@@ -58,8 +62,8 @@ export function filters(route) {
   const chosen = {};
   for (const name of LISTS) if (route.lists[name].length) chosen[name] = route.lists[name];
   for (const name of RANGES) {
-    if (!route[name]) continue;
-    chosen[name] = Object.fromEntries(Object.entries(route[name]).filter(([, bound]) => bound !== null));
+    if (!route.ranges[name]) continue;
+    chosen[name] = Object.fromEntries(Object.entries(route.ranges[name]).filter(([, bound]) => bound !== null));
   }
   if (route.stickers.length) chosen.attachments = { all: route.stickers.map((name) => ({ name })) };
   return chosen;

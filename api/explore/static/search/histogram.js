@@ -1,7 +1,7 @@
 // A range over a histogram: bars, two handles that are range inputs, and two fields for exact numbers.
 import { field } from "./chips.js";
-import { html, useEffect, useState } from "./ui.js";
-import { say } from "./words.js";
+import { html, useEffect, useState } from "../ui.js";
+import { say } from "../words.js";
 
 /** Neighbouring buckets together, so that there are at most so many. */
 function coarser(buckets, most) {

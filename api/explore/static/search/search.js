@@ -1,7 +1,7 @@
 // A search as it goes on: its first page, its facets, and what follows while somebody scrolls.
-import { call } from "./api.js";
+import { call } from "../api.js";
 import { PAGE_SIZE, LISTS, RANGES, criteria, pageBody } from "./route.js";
-import { useCallback, useLayoutEffect, useRef, useState } from "./ui.js";
+import { useCallback, useLayoutEffect, useRef, useState } from "../ui.js";
 
 const FACETS = [...LISTS, ...RANGES];
 const MAX_LIMIT = 100;

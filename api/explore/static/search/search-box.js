@@ -1,7 +1,7 @@
 // The search field: a combobox that searches while somebody types, with suggestions below it.
-import { call } from "./api.js";
-import { html, Icon, useEffect, useRef, useState } from "./ui.js";
-import { number, say } from "./words.js";
+import { call } from "../api.js";
+import { html, Icon, useEffect, useRef, useState } from "../ui.js";
+import { number, say } from "../words.js";
 
 const SUGGEST_MS = 90;
 const MAX_CHARACTERS = 100;

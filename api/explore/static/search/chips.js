@@ -1,13 +1,13 @@
 // Chips: how the text was understood and what else narrows the search, each of which can be taken away.
-import { LISTS, RANGES } from "./route.js";
-import { Icon, html } from "./ui.js";
-import { money, say, sayOr } from "./words.js";
+import { LISTS, MONEY, RANGES, parse } from "./route.js";
+import { Icon, html } from "../ui.js";
+import { money, say, sayName } from "../words.js";
 
-const field = (name) => sayOr(`field_${name}`, name);
+const field = (name) => sayName("field", name);
 
 /** A range for people. */
 function rangeText(name, range, currency) {
-  const show = (value) => (name === "price" ? money(value, currency) : String(value));
+  const show = (value) => (MONEY.has(name) ? money(value, currency) : String(value));
   const { min = null, max = null } = range;
   if (min !== null && max !== null) return min === max ? show(min) : `${show(min)} – ${show(max)}`;
   return min !== null ? `≥ ${show(min)}` : `≤ ${show(max)}`;
@@ -59,8 +59,8 @@ function filterChips(route, currency, go) {
     key: `${name} ${value}`, text: `${field(name)}: ${value}`,
     patch: { lists: { ...route.lists, [name]: route.lists[name].filter((other) => other !== value) } },
   })));
-  const ranges = RANGES.filter((name) => route[name]).map((name) => ({
-    key: name, text: `${field(name)} ${rangeText(name, route[name], currency)}`, patch: { [name]: null },
+  const ranges = RANGES.filter((name) => route.ranges[name]).map((name) => ({
+    key: name, text: `${field(name)} ${rangeText(name, route.ranges[name], currency)}`, patch: { ranges: { ...route.ranges, [name]: null } },
   }));
   const stickers = route.stickers.map((name) => ({
     key: `sticker ${name}`, text: `${field("sticker")}: ${name}`, patch: { stickers: route.stickers.filter((other) => other !== name) },
@@ -78,7 +78,8 @@ export function Chips({ route, interpretation, currency, go }) {
   const fromText = route.q.trim() && interpretation ? textChips(route, interpretation, currency, go) : [];
   const chosen = filterChips(route, currency, go);
   const loosely = fromText.length > 0 && interpretation.reading !== "strict";
-  const all = { q: "", lists: Object.fromEntries(LISTS.map((name) => [name, []])), stickers: [], price: null, float: null };
+  const { lists, ranges } = parse("");
+  const all = { q: "", lists, ranges, stickers: [] };
   if (!route.q && !chosen.length && route.platform in EXAMPLES) return html`<div class="chips"><${Examples} platform=${route.platform} go=${go} /></div>`;
   return html`<div class="chips">
     <ul aria-label=${say("understood")}>

@@ -1,8 +1,8 @@
 // The form of a sandbox order: which way it shall go, and where its callbacks are sent.
-import { call } from "./api.js";
-import { ErrorMessage } from "./messages.js";
-import { html, useState } from "./ui.js";
-import { say } from "./words.js";
+import { call } from "../api.js";
+import { ErrorMessage } from "../messages.js";
+import { html, useState } from "../ui.js";
+import { say } from "../words.js";
 
 // docs/sandbox.md has them all
 const CASES = ["10", "21", "23", "30", "11", "40", "41"];

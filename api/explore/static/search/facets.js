@@ -2,13 +2,13 @@
 import { field } from "./chips.js";
 import { RangeFacet } from "./histogram.js";
 import { toneOf } from "./picture.js";
-import { LISTS } from "./route.js";
-import { html, memo, useState } from "./ui.js";
-import { money, number, say } from "./words.js";
+import { LISTS, MONEY, RANGES } from "./route.js";
+import { html, memo, useState } from "../ui.js";
+import { money, number, say } from "../words.js";
 
 const SHOWN = 7;
 const FINDABLE = 14;
-const OPEN = new Set(["type", "weapon", "exterior", "rarity", "quality"]);
+const OPEN = new Set(LISTS.slice(0, 5));
 const folded = (text) => text.normalize("NFKD").replace(/[\u0300-\u036f™★]/g, "").trim().toLowerCase();
 
 /** One entry for spellings that a filter takes for one, such as `StatTrak™` and `★ StatTrak™`. */
@@ -62,12 +62,12 @@ export const Bands = ({ exteriors }) => html`<div class="bands" aria-hidden="tru
   ${exteriors.map((band, at) => html`<i key=${band.name} class=${`band-${at % 5}`} style=${{ flexGrow: band.to - band.from }} title=${band.name}></i>`)}
 </div>`;
 
-export const Facets = memo(({ lists, price, float, facets, platform, go }) => {
+export const Facets = memo(({ lists, ranges, facets, platform, go }) => {
+  const amounts = { most: 40, step: "0.01", show: (value) => money(value, platform.currency, true) };
+  const shares = { most: 50, step: "any", show: (value) => value.toFixed(2) };
   return html`<div class="facets">
-    <${RangeFacet} name="price" counts=${facets?.price} range=${price} most=${40} step="0.01"
-      show=${(value) => money(value, platform.currency, true)} onChange=${(range) => go({ price: range })} />
-    <${RangeFacet} name="float" counts=${facets?.float} range=${float} most=${50} step="any"
-      show=${(value) => value.toFixed(2)} onChange=${(range) => go({ float: range })} />
+    ${RANGES.map((name) => html`<${RangeFacet} key=${name} name=${name} counts=${facets?.[name]} range=${ranges[name]}
+      ...${MONEY.has(name) ? amounts : shares} onChange=${(range) => go({ ranges: { ...ranges, [name]: range } })} />`)}
     ${LISTS.map((name) => html`<${ListFacet} key=${name} name=${name} values=${facets?.[name]} chosen=${lists[name]}
       onChange=${(values) => go({ lists: { ...lists, [name]: values } })} />`)}
   </div>`;
