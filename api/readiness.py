@@ -13,6 +13,7 @@ from api.engine.client import Engine
 from api.errors import ApiError
 from api.token_cache import TokenCache
 from mappings.platforms import Platforms
+from store.checks import check_keys, check_schema
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 
@@ -90,8 +91,8 @@ class Readiness:
     async def _check_store(self) -> ApiError | None:
         try:
             async with asyncio.timeout(self._timeout):
-                await self._store.check()
-                await self._store.check_keys()
+                await check_schema(self._store)
+                await check_keys(self._store)
         except StoreUnavailable as error:
             return ApiError("store_unavailable", str(error))
         except TimeoutError:

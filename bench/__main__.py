@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from bench.data import Data
 from bench.peers import services
 from bench.peers.checkout import Checkout
+from bench.peers.data import Data
 from bench.peers.search_peers import Selection, start_peers
 from bench.relevance import judged, score
 from bench.relevance.listings import listings_for

@@ -128,28 +128,16 @@ def folders_of(package: str) -> set[str]:
     return {file.parent.name for file in ROOT.joinpath(*package.split(".")).glob("*/__init__.py")}
 
 
-def test_no_two_folders_need_each_other() -> None:
-    """Also where the rules above forget a folder, and through the modules beside them."""
+def test_no_siblings_import_in_a_circle() -> None:
+    """The folders and the modules of each package alike."""
     packages = {package for package, file in MODULES.items() if file.name == "__init__.py"}
     cycles = []
     for package in packages:
         try:
-            TopologicalSorter(needs_of_folders(package)).prepare()
+            TopologicalSorter(siblings(package)).prepare()
         except CycleError as error:
-            cycles.append(f"{package}: {' → '.join(error.args[1])}")
-    none(cycles, "folders import in a circle")
-
-
-def needs_of_folders(package: str) -> dict[str, set[str]]:
-    """What each folder of a package imports of the others, by itself and by any chain of the modules beside them."""
-    graph = siblings(package)
-    for module in graph.keys() - folders_of(package):
-        beyond = graph.pop(module)
-        for others in graph.values():
-            if module in others:
-                others.update(beyond)
-                others.discard(module)
-    return {folder: others - {folder} for folder, others in graph.items()}
+            cycles.append(f"{package}: {' ← '.join(error.args[1])}")
+    none(cycles, "import what both need from a leaf")
 
 
 def test_what_is_built_in_one_place_does_not_know_that_place() -> None:

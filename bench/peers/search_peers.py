@@ -11,9 +11,9 @@ from bench.clients import cursor, wrk
 from bench.clients.background import Target
 from bench.clients.connection import JSON_HEADERS, request_json
 from bench.clients.wrk import Run
-from bench.data import PLATFORM, Data, database_file
 from bench.peers import own_index, plain, services
 from bench.peers.checkout import HERE, Checkout
+from bench.peers.data import PLATFORM, Data, database_file
 from bench.peers.services import Service
 from bench.workloads.bodies import Workload, bodies_of, line_of
 

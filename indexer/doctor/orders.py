@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from indexer.doctor.findings import Action, Code, Finding, Repair, fix_command
 from indexer.orders.agreement import Disagreement, Tally
 from indexer.orders.database import OrdersDatabase
+from store.checks import check_schema
 from store.connection.engine import Store
 from store.connection.errors import NOT_MIGRATED, StoreUnavailable
 from store.outbox.index_outbox import OverdueUpdates, overdue
@@ -18,7 +19,7 @@ def orders_fault(database: OrdersDatabase) -> Finding | None:
     if database.is_missing:
         return database_fault(NOT_MIGRATED)
     try:
-        database.run(lambda store: store.check())
+        database.run(check_schema)
     except StoreUnavailable as error:
         return database_fault(error.cause)
     return None

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from store import migrate
+from store.checks import check_schema
 from store.connection.engine import Store
 from tests.support.servers import free_port
 from tests.support.store.postgres import Postgres
@@ -63,5 +64,5 @@ async def test_transactions_work_behind_pgbouncer(postgres: Postgres) -> None:
             assert len(set(counts)) == 1
         assert await read(workers[0]) == 1 + 20 * 2 * 5
         for worker in workers:
-            await worker.check()
+            await check_schema(worker)
             await worker.close()
