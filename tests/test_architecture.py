@@ -97,9 +97,14 @@ def test_packages_import_only_what_they_may_know() -> None:
         package = file.relative_to(ROOT).parts[0]
         allowed, why = MAY_IMPORT[package]
         allowed = allowed | FOLDERS_MAY_ALSO_IMPORT.get(shown(file.parent), (set(), ""))[0]
-        needed = {name for name in imported(file) if not name.startswith(tuple(SHARED))}
-        tops = {name.partition(".")[0] for name in needed} & {*PACKAGES, "tests", "demo"}
-        assert tops <= {*allowed, package}, f"{shown(file)} must not import {tops - allowed - {package}}: {why}"
+        others = tops_of(file) - {package, *allowed}
+        assert not others, f"{shown(file)} must not import {others}: {why}"
+
+
+def tops_of(file: Path) -> set[str]:
+    """The packages of ours that a file imports, but for what all may."""
+    needed = {name for name in imported(file) if not name.startswith(tuple(SHARED))}
+    return {name.partition(".")[0] for name in needed} & {*PACKAGES, "tests", "demo"}
 
 
 def test_folders_import_only_what_they_may_know() -> None:
@@ -121,6 +126,26 @@ def test_each_folder_says_what_it_may_import() -> None:
         if len(folders_of(package)) > 1
     }
     none(missing, "it has no row in FOLDERS_MAY_IMPORT")
+
+
+def test_what_is_allowed_is_needed() -> None:
+    """So that a rule says what is imported, and no more."""
+    of_packages = {(shown(file.parent), top) for file in FILES for top in tops_of(file)}
+    of_packages |= {(folder.partition("/")[0], top) for folder, top in of_packages}
+    offenders = [
+        f"{importer} imports no {other}"
+        for rules in (MAY_IMPORT, FOLDERS_MAY_ALSO_IMPORT)
+        for importer, (allowed, _) in rules.items()
+        for other in allowed
+        if (importer, other) not in of_packages
+    ]
+    offenders += [
+        f"{package}.{folder} imports no {other}"
+        for package, folders in FOLDERS_MAY_IMPORT.items()
+        for folder, (allowed, _) in folders.items()
+        for other in allowed - siblings(package).get(folder, set())
+    ]
+    none(offenders, "remove it from tests/import_rules.py")
 
 
 def folders_of(package: str) -> set[str]:
