@@ -10,9 +10,7 @@ from typing import Any
 import psutil
 
 from bench.peers.checkout import HERE
-from bench.report.measured import Measured
-
-Json = dict[str, Any]
+from bench.report.measured import Json, Measured
 
 
 def circumstances(**more: Any) -> Json:

@@ -1,15 +1,13 @@
 """The measured sections of docs/benchmarks.md: tables of the files of each kind of run."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from bench.figures import median
 from bench.peers.search_peers import NO_CACHE, OURS, OWN, PLAIN, RAW
 from bench.report.markdown import number, table
-from bench.report.measured import STAC, Measured
+from bench.report.measured import STAC, Json, Measured
 from bench.runs import load as loading
-
-Json = dict[str, Any]
 
 SEARCH_PEERS = (OURS, NO_CACHE, PLAIN, RAW, OWN, STAC)
 

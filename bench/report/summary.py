@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from textwrap import fill
-from typing import Any
 
 from bench.peers.search_peers import OURS, PLAIN, RAW
 from bench.report.markdown import number, size
 from bench.report.measured import STAC, Measured, PageError, is_load, is_search
 from bench.runs import load as loading
-
-Json = dict[str, Any]
 
 CLIENTS = 8
 SMALL, LARGE = 1_000_000, 10_000_000
