@@ -1,1 +1,3 @@
-"""The page `/explore`, on which people search and order in the sandbox: what serves it; its scripts are in `static`."""
+"""The page `/explore`, on which people search and order in the sandbox: what serves it; its scripts are in `static`.
+What the page needs of the server goes here.
+"""
