@@ -13,9 +13,9 @@ from api.engine.client import Engine
 from api.errors import ApiError
 from api.token_cache import TokenCache
 from mappings.platforms import Platforms
-from store.checks import check_keys, check_schema
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
+from store.database import check_keys, check_schema
 
 log = structlog.get_logger("gear.api")
 

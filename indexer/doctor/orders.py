@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from indexer.doctor.findings import Action, Code, Finding, Repair, fix_command
 from indexer.orders.agreement import Disagreement, Tally
 from indexer.orders.database import OrdersDatabase
-from store.checks import check_schema
 from store.connection.engine import Store
 from store.connection.errors import NOT_MIGRATED, StoreUnavailable
+from store.database import check_schema
 from store.outbox.index_outbox import OverdueUpdates, overdue
 
 LATE_AFTER = timedelta(seconds=60)

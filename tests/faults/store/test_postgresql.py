@@ -9,9 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import migrate
 from store.auth import tokens
-from store.checks import check_schema
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
+from store.database import check_schema
 from tests.support.faults.name_server import NameServer
 from tests.support.store.fixtures import NOW
 from tests.support.store.postgres import Postgres, running_postgres

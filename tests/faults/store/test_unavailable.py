@@ -14,9 +14,9 @@ from sqlalchemy.pool import Pool
 
 from store import migrate
 from store.auth import tokens
-from store.checks import check_schema
 from store.connection.engine import Store
 from store.connection.errors import ConstraintBroken, StoreUnavailable
+from store.database import check_schema
 from store.orders import orders
 from tests.support.store.fixtures import NOW, NewOrders, sqlite_file
 from tests.support.store.postgres import Postgres

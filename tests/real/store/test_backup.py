@@ -16,8 +16,8 @@ from sqlalchemy import text
 from store import migrate
 from store.auth.tokens import CreatedToken
 from store.bound_items import bound_items
-from store.checks import check_schema
 from store.connection.engine import Store
+from store.database import check_schema
 from store.orders import idempotency, orders
 from store.orders.idempotency import NO_REFUSALS
 from store.outbox import redelivery

@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import text
 
 from api.webhooks.limits import FreeCapacity
-from store import endpoints, reencryption
+from store import database, endpoints
 from store.auth import signing_keys, tokens
-from store.checks import check_keys, check_schema
 from store.connection.encryption import Cipher, new_key
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
+from store.database import check_keys, check_schema
 from store.orders import orders, privacy
 from store.orders.orders import OrderFilter
 from store.outbox import deliveries
@@ -69,14 +69,14 @@ async def secrets_of(store: Store) -> list[Any]:
 
 async def rotate(store: Store) -> None:
     async with store.transaction() as connection:
-        for table in reencryption.TABLES:
-            count, after = await reencryption.reencrypt(connection, table, "", 100)
+        for table in database.TABLES:
+            count, after = await database.reencrypt(connection, table, "", 100)
             assert (count, after) == (1, None)
 
 
 async def plain(store: Store) -> int:
     async with store.reading() as connection:
-        return await reencryption.count_plain(connection)
+        return await database.count_plain(connection)
 
 
 async def test_the_database_has_nothing_readable_and_the_service_all(url: str, new_order: NewOrders) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from store import migrate
-from store.checks import check_schema
 from store.connection.engine import Store
+from store.database import check_schema
 from tests.support.servers import free_port
 from tests.support.store.postgres import Postgres
 from tests.support.store.small_requests import becomes_usable, read, write

@@ -19,10 +19,10 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from store import migrate, schema
 from store.auth import tokens
 from store.bound_items import bound_among
-from store.checks import check_schema
 from store.connection.address import database_address
 from store.connection.engine import Store
 from store.connection.errors import ConstraintBroken, StoreUnavailable, UnknownRevision
+from store.database import check_schema
 from store.orders import orders
 from store.records import Order
 from tests.support.store.fixtures import NOW
