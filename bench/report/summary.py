@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from html import escape
 from textwrap import fill
 
+from bench.figures import number, size
 from bench.peers.search_peers import OURS, PLAIN, RAW
-from bench.report.markdown import number, size
-from bench.report.measured import STAC, Measured, PageError, is_load, is_search
+from bench.report.results import STAC, Measured, PageError, is_load, is_search
 from bench.runs import load as loading
 
 CLIENTS = 8
