@@ -1,3 +1,1 @@
-"""The page `/explore`, on which people search and order in the sandbox: what serves it; its scripts are in `static`.
-What the page needs of the server goes here.
-"""
+"""The page `/explore`, on which people search and order in the sandbox: what serves it; its scripts are in `static`."""
