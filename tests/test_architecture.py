@@ -13,15 +13,15 @@ from typing import Final, get_type_hints
 import pytest
 
 from api.services import Services
-from tests.import_rules import FOLDERS_MAY_ALSO_IMPORT, FOLDERS_MAY_IMPORT, IMPORTED_ONLY_BY, MAY_IMPORT, SHARED
+from tests.import_rules import FOLDERS_MAY_ALSO_IMPORT, FOLDERS_MAY_IMPORT, IMPORTED_ONLY_BY, MAY_IMPORT
 from tests.support.scheduling import LONGEST, SLOW
 from tests.support.source_code import (
     FILES,
     MODULES,
-    PACKAGES,
     ROOT,
     SUPPRESSION,
     TEST_FILES,
+    folders_of,
     framework_free_modules,
     functions,
     imported,
@@ -34,6 +34,8 @@ from tests.support.source_code import (
     siblings,
     suppressions,
     text_of,
+    top_of,
+    tops_of,
     tree_of,
     way_to,
     words,
@@ -94,17 +96,10 @@ def none(offenders: Iterable[str], why: str) -> None:
 
 def test_packages_import_only_what_they_may_know() -> None:
     for file in FILES:
-        package = file.relative_to(ROOT).parts[0]
-        allowed, why = MAY_IMPORT[package]
+        allowed, why = MAY_IMPORT[top_of(file)]
         allowed = allowed | FOLDERS_MAY_ALSO_IMPORT.get(shown(file.parent), (set(), ""))[0]
-        others = tops_of(file) - {package, *allowed}
+        others = tops_of(file) - {top_of(file), *allowed}
         assert not others, f"{shown(file)} must not import {others}: {why}"
-
-
-def tops_of(file: Path) -> set[str]:
-    """The packages of ours that a file imports, but for what all may."""
-    needed = {name for name in imported(file) if not name.startswith(tuple(SHARED))}
-    return {name.partition(".")[0] for name in needed} & {*PACKAGES, "tests", "demo"}
 
 
 def test_folders_import_only_what_they_may_know() -> None:
@@ -130,27 +125,18 @@ def test_each_folder_says_what_it_may_import() -> None:
 
 def test_what_is_allowed_is_needed() -> None:
     """So that a rule says what is imported, and no more."""
-    of_packages = {(shown(file.parent), top) for file in FILES for top in tops_of(file)}
-    of_packages |= {(folder.partition("/")[0], top) for folder, top in of_packages}
+    pairs = {(place, top) for file in FILES for top in tops_of(file) for place in (shown(file.parent), top_of(file))}
+    rules = (MAY_IMPORT | FOLDERS_MAY_ALSO_IMPORT).items()
     offenders = [
-        f"{importer} imports no {other}"
-        for rules in (MAY_IMPORT, FOLDERS_MAY_ALSO_IMPORT)
-        for importer, (allowed, _) in rules.items()
-        for other in allowed
-        if (importer, other) not in of_packages
+        f"{place}: {other}" for place, (allowed, _) in rules for other in allowed if (place, other) not in pairs
     ]
     offenders += [
-        f"{package}.{folder} imports no {other}"
+        f"{package}.{folder}: {other}"
         for package, folders in FOLDERS_MAY_IMPORT.items()
         for folder, (allowed, _) in folders.items()
         for other in allowed - siblings(package).get(folder, set())
     ]
-    none(offenders, "remove it from tests/import_rules.py")
-
-
-def folders_of(package: str) -> set[str]:
-    """The folders of a package."""
-    return {file.parent.name for file in ROOT.joinpath(*package.split(".")).glob("*/__init__.py")}
+    none(offenders, "nothing imports so: remove it from tests/import_rules.py")
 
 
 def test_no_siblings_import_in_a_circle() -> None:
