@@ -1,1 +1,1 @@
-"""The way from requests to answers: reads the index, takes orders; never writes a catalogue."""
+"""The way from requests to answers: reads the index and takes orders. Of its folders only `catalogue` writes items."""

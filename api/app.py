@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from aiohttp import TraceConfig
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.types import ASGIApp
@@ -31,6 +31,7 @@ import api.search.prices.routes
 import api.search.routes
 import api.telemetry.routes
 import api.vocabulary.routes
+from api.auth import charge_address
 from api.background import STOP_SECONDS, PeriodicWorker, running
 from api.catalogue.schemas import DeleteBody
 from api.changes.schemas import ChangesBody
@@ -82,7 +83,7 @@ ROUTERS = (
     api.orders.deliveries.router,
     api.telemetry.routes.router,
     api.health.router,
-    api.http.pages.router,
+    api.http.pages.router(Depends(charge_address)),
     api.explore.routes.router,
 )
 # `include_router` would make each route anew at an app's first request: a tenth of a second in which all others wait.

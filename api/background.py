@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import structlog
 
-from api.deadline import without_request
+from api.current_request import without_request
 from api.errors import ApiError
 from store.connection.errors import StoreUnavailable
 

@@ -15,6 +15,7 @@ from api.token_cache import TokenCache
 from mappings.platforms import Platforms
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
+from store.database import check_keys, check_schema
 
 log = structlog.get_logger("gear.api")
 
@@ -90,8 +91,8 @@ class Readiness:
     async def _check_store(self) -> ApiError | None:
         try:
             async with asyncio.timeout(self._timeout):
-                await self._store.check()
-                await self._store.check_keys()
+                await check_schema(self._store)
+                await check_keys(self._store)
         except StoreUnavailable as error:
             return ApiError("store_unavailable", str(error))
         except TimeoutError:

@@ -101,7 +101,7 @@ async def open_services(
     resources.push_async_callback(tasks.close)
     tasks.start(points_in_time.read_key())
     resources.callback(tasks.start(engine.read_ahead(tuple(platforms))).cancel)
-    rate_limits = _closed_by(resources, RateLimits(settings, metrics.limits))
+    rate_limits = _closed_by(resources, _rate_limits(settings, metrics))
     revision = IndexRevision(engine.revision, tasks)
     token_cache, backlogs = TokenCache(store, tasks), BacklogReader(store, tasks)
     readiness = Readiness(order_engine, store, platforms, token_cache, tasks, settings.search_timeout)
@@ -142,6 +142,16 @@ def _closed_by(resources: AsyncExitStack, service: Service) -> Service:
     """The service, which `resources` close."""
     resources.push_async_callback(service.close)
     return service
+
+
+def _rate_limits(settings: Settings, metrics: Metrics) -> RateLimits:
+    return RateLimits(
+        metrics.limits,
+        of_tokens=settings.rate_limit,
+        of_addresses=settings.address_rate_limit,
+        max_searches=settings.max_searches_per_token,
+        storage=settings.rate_limit_storage,
+    )
 
 
 def _search_engine(settings: Settings, metrics: Metrics) -> Engine:

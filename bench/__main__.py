@@ -6,16 +6,15 @@ from typing import Any
 
 import click
 
-from bench.data import Data
 from bench.peers import services
 from bench.peers.checkout import Checkout
+from bench.peers.data import Data
 from bench.peers.search_peers import Selection, start_peers
 from bench.relevance import judged, score
 from bench.relevance.listings import listings_for
 from bench.relevance.peers import start_peers as start_relevance_peers
 from bench.report import page as benchmarks_page
-from bench.report import results, sections, terminal
-from bench.report.measured import PageError, read
+from bench.report import results, terminal
 from bench.runs import changes as changing
 from bench.runs import feed
 from bench.runs import load as loading
@@ -94,7 +93,7 @@ def search(
         file += f"-beside-{checkout.commit()}"
     written = results.write(data.folder / f"{file}.json", circumstances, [series.as_json() for series in measured])
     if checkout is None:
-        terminal.show_section(sections.searches([written]))
+        terminal.show_section(benchmarks_page.searches([written]))
     else:
         terminal.show_beside(measured, selection.beside_name)
 
@@ -126,7 +125,7 @@ def load(items: int, rounds: int, only: tuple[str, ...], opensearch_url: str, fo
     circumstances = results.circumstances(items=items, data=data.digest())
     series = [loads.as_json() for loads in measured.values()]
     written = results.write(data.folder / f"load-{items}.json", circumstances, series)
-    terminal.show_section(sections.loads([written]))
+    terminal.show_section(benchmarks_page.loads([written]))
 
 
 @main.command()
@@ -214,7 +213,7 @@ def changes(
         series.append(row.as_json())
         # kept where a later part fails
         written = results.write(place.data.folder / f"changes-{items}.json", circumstances, series)
-    terminal.show_section(sections.changes([written]))
+    terminal.show_section(benchmarks_page.changes([written]))
 
 
 @main.command()
@@ -244,8 +243,8 @@ def relevance(items: int, texts: str, prefix: str, opensearch_url: str, folder: 
 def page() -> None:
     """Write the measured parts of docs/benchmarks.md, and its picture, from the files in docs/measured."""
     try:
-        benchmarks_page.write(read(sorted(benchmarks_page.MEASURED.glob("*.json"))))
-    except PageError as error:
+        benchmarks_page.write(results.read(sorted(benchmarks_page.MEASURED.glob("*.json"))))
+    except results.PageError as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -1,4 +1,4 @@
-"""Medians, spreads and percentiles of repeated runs."""
+"""Figures of repeated runs: medians, spreads and percentiles, and how they are written."""
 
 import statistics
 from collections.abc import Iterable, Sequence
@@ -18,3 +18,16 @@ def spread(values: Iterable[float]) -> list[float]:
 def percentile(sorted_values: Sequence[float], share: float) -> float:
     """The value below which this share lies."""
     return sorted_values[min(len(sorted_values) - 1, int(share * len(sorted_values)))]
+
+
+def size(items: int) -> str:
+    """A number of items in words: `100 thousand`, `10 million`."""
+    for unit, name in ((1_000_000, "million"), (1000, "thousand")):
+        if items % unit == 0:
+            return f"{items // unit} {name}"
+    return f"{items:,}"
+
+
+def number(value: float) -> str:
+    """Three digits, and all of those before the point."""
+    return f"{value:,.0f}" if value >= 99.95 else f"{value:#.3g}"

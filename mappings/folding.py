@@ -7,8 +7,7 @@ attachments, is folded here first; a test compares this function with the engine
 import re
 from functools import lru_cache
 
-from mappings.ascii_folding import ASCII_FOLDING
-from mappings.nonspacing_marks import NONSPACING_MARKS
+from mappings.folding_tables import ASCII_FOLDING, NONSPACING_MARKS
 
 DROPPED_MARKS = "★™"
 MARKS = NONSPACING_MARKS | frozenset(DROPPED_MARKS)

@@ -8,10 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
 
 from mappings.collector import gc_paused
 from mappings.money import to_minor
+from mappings.strict_model import StrictModel
 from mappings.vocabulary.rules import Rules
 from mappings.vocabulary.schema import VocabularyTerm
 from mappings.vocabulary.vocabulary import Vocabulary, merged
@@ -35,11 +36,7 @@ def _compiles(pattern: str) -> str:
 Pattern = Annotated[str, AfterValidator(_compiles)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PlatformIdRule(_Part):
+class PlatformIdRule(StrictModel):
     """What `additionalFields.platformId` must be: a decimal number of this form within these bounds."""
 
     name: str
@@ -48,7 +45,7 @@ class PlatformIdRule(_Part):
     maximum: int
 
 
-class TradeLinkRule(_Part):
+class TradeLinkRule(StrictModel):
     """What `additionalFields.tradeLink` must be: an https URL of this host and path with these parameters."""
 
     host: str
@@ -65,14 +62,14 @@ class TradeLinkRule(_Part):
         return self
 
 
-class OrderRules(_Part):
+class OrderRules(StrictModel):
     """The checks of an order's `additionalFields`; a rule left out accepts any text up to the general limit."""
 
     platform_id: PlatformIdRule | None = None
     trade_link: TradeLinkRule | None = None
 
 
-class Exterior(_Part):
+class Exterior(StrictModel):
     """A wear band: its name, its codes, and the part of `paint.float` from 0 to 1 that it covers."""
 
     name: str
@@ -88,7 +85,7 @@ class Exterior(_Part):
         return self
 
 
-class Relevance(_Part):
+class Relevance(StrictModel):
     """What comes first where the text does not decide.
 
     `quality` in groups, then weapons and types as in `popular`, then what is of no tournament, then `tournaments`.
@@ -114,7 +111,7 @@ class Relevance(_Part):
         return {None: 0} | {name: place for place, name in enumerate(self.tournaments, 1)}
 
 
-class Platform(_Part):
+class Platform(StrictModel):
     """One game or market whose gear is indexed."""
 
     id: int = Field(ge=0, lt=2**31)

@@ -1,1 +1,3 @@
-"""gear-node: a real OpenSearch on this machine without containers."""
+"""gear-node: a real OpenSearch on this machine without containers. What runs the server goes here, what is asked of it
+to `indexer` or `api`.
+"""

@@ -9,9 +9,8 @@ MAY_IMPORT: Final[dict[str, tuple[set[str], str]]] = {
     "node": (set(), "it runs a server that others only meet over HTTP: any OpenSearch must do in its place"),
     "indexer": ({"mappings", "store"}, "it writes the index; knowing the reader would make the index's shape a secret"),
     "bench": (
-        {"indexer", "mappings", "store"},
-        "it measures the services from outside, as their users meet them; only loading is measured by its parts too, "
-        "and orders are put straight into the store where a hundred thousand are only to be there",
+        {"indexer", "mappings"},
+        "it measures the services from outside, as their users meet them; only loading is measured by its parts too",
     ),
     "api": ({"mappings", "store"}, "it reads the index by its alias alone, so that a rebuild needs no API"),
 }
@@ -32,7 +31,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "orders": ({"engine"}, "what orders bind is marked alike after a load, a rollback and a repair"),
         "products": ({"documents", "engine"}, "products are written alike by a load and by a live change"),
         "live": ({"documents", "engine", "orders", "products", "sources"}, "a change needs no load"),
-        "follow": ({"documents", "engine", "live", "sources"}, "a stream is one more way to the writer of changes"),
+        "follow": ({"documents", "live", "sources"}, "a stream is one more way to the writer of changes"),
         "loading": (
             {"documents", "engine", "locking", "orders", "products", "sources"},
             "a load is told how to show its progress",
@@ -88,7 +87,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "explore": ({"http"}, "a page is one more client: it searches and orders by HTTP as others do"),
         "conform": (set(), "it knows the service by HTTP alone, as any client does"),
         "cli": (
-            {"conform", "engine", "http", "search", "orders", "platforms", "telemetry", "vocabulary", "webhooks"},
+            {"conform", "engine", "http", "search", "orders", "telemetry", "vocabulary", "webhooks"},
             "commands call the service, not the reverse",
         ),
     },
@@ -100,7 +99,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "suggest": ({"parsing", "query"}, "what is suggested is counted, never a page"),
         "explain": ({"query", "schemas"}, "it tells of every part of a search, and no search needs it"),
         "facets": ({"query", "schemas"}, "a part of the response"),
-        "prices": ({"pagination", "query", "schemas"}, "a response of its own, as of one point in time"),
+        "prices": ({"pagination", "schemas"}, "a response of its own, as of one point in time"),
     },
     "api.orders": {
         "placing": (set(), "the rules of a new order, without what happens to it later"),

@@ -15,7 +15,7 @@ import pytest
 
 from api.services import Services
 from mappings.fields import FILTERS
-from tests.import_rules import FOLDERS_MAY_ALSO_IMPORT, FOLDERS_MAY_IMPORT, IMPORTED_ONLY_BY, MAY_IMPORT, SHARED
+from tests.import_rules import FOLDERS_MAY_ALSO_IMPORT, FOLDERS_MAY_IMPORT, IMPORTED_ONLY_BY, MAY_IMPORT
 from tests.support.scheduling import LONGEST, SLOW
 from tests.support.source_code import (
     FILES,
@@ -24,6 +24,7 @@ from tests.support.source_code import (
     ROOT,
     SUPPRESSION,
     TEST_FILES,
+    folders_of,
     framework_free_modules,
     functions,
     imported,
@@ -36,6 +37,8 @@ from tests.support.source_code import (
     siblings,
     suppressions,
     text_of,
+    top_of,
+    tops_of,
     tree_of,
     way_to,
     words,
@@ -111,12 +114,10 @@ def none(offenders: Iterable[str], why: str) -> None:
 
 def test_packages_import_only_what_they_may_know() -> None:
     for file in FILES:
-        package = file.relative_to(ROOT).parts[0]
-        allowed, why = MAY_IMPORT[package]
+        allowed, why = MAY_IMPORT[top_of(file)]
         allowed = allowed | FOLDERS_MAY_ALSO_IMPORT.get(shown(file.parent), (set(), ""))[0]
-        needed = {name for name in imported(file) if not name.startswith(tuple(SHARED))}
-        tops = {name.partition(".")[0] for name in needed} & {*PACKAGES, "tests", "demo"}
-        assert tops <= {*allowed, package}, f"{shown(file)} must not import {tops - allowed - {package}}: {why}"
+        others = tops_of(file) - {top_of(file), *allowed}
+        assert not others, f"{shown(file)} must not import {others}: {why}"
 
 
 def test_folders_import_only_what_they_may_know() -> None:
@@ -140,33 +141,32 @@ def test_each_folder_says_what_it_may_import() -> None:
     none(missing, "it has no row in FOLDERS_MAY_IMPORT")
 
 
-def folders_of(package: str) -> set[str]:
-    """The folders of a package."""
-    return {file.parent.name for file in ROOT.joinpath(*package.split(".")).glob("*/__init__.py")}
+def test_what_is_allowed_is_needed() -> None:
+    """So that a rule says what is imported, and no more."""
+    pairs = {(place, top) for file in FILES for top in tops_of(file) for place in (shown(file.parent), top_of(file))}
+    rules = (MAY_IMPORT | FOLDERS_MAY_ALSO_IMPORT).items()
+    offenders = [
+        f"{place}: {other}" for place, (allowed, _) in rules for other in allowed if (place, other) not in pairs
+    ]
+    offenders += [
+        f"{package}.{folder}: {other}"
+        for package, folders in FOLDERS_MAY_IMPORT.items()
+        for folder, (allowed, _) in folders.items()
+        for other in allowed - siblings(package).get(folder, set())
+    ]
+    none(offenders, "nothing imports so: remove it from tests/import_rules.py")
 
 
-def test_no_two_folders_need_each_other() -> None:
-    """Also where the rules above forget a folder, and through the modules beside them."""
+def test_no_siblings_import_in_a_circle() -> None:
+    """The folders and the modules of each package alike."""
     packages = {package for package, file in MODULES.items() if file.name == "__init__.py"}
     cycles = []
     for package in packages:
         try:
-            TopologicalSorter(needs_of_folders(package)).prepare()
+            TopologicalSorter(siblings(package)).prepare()
         except CycleError as error:
-            cycles.append(f"{package}: {' → '.join(error.args[1])}")
-    none(cycles, "folders import in a circle")
-
-
-def needs_of_folders(package: str) -> dict[str, set[str]]:
-    """What each folder of a package imports of the others, by itself and by any chain of the modules beside them."""
-    graph = siblings(package)
-    for module in graph.keys() - folders_of(package):
-        beyond = graph.pop(module)
-        for others in graph.values():
-            if module in others:
-                others.update(beyond)
-                others.discard(module)
-    return {folder: others - {folder} for folder, others in graph.items()}
+            cycles.append(f"{package}: {' ← '.join(error.args[1])}")
+    none(cycles, "import what both need from a leaf")
 
 
 def test_what_is_built_in_one_place_does_not_know_that_place() -> None:

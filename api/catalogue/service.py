@@ -25,8 +25,6 @@ ITEMS_PER_COST: Final = 100
 RECORD_SECONDS: Final = 60.0
 ACTION: Final = "catalogue.change"
 
-Json = dict[str, Any]
-
 
 @dataclass
 class Write:
@@ -41,7 +39,7 @@ class Write:
         """What it costs beyond the 1 of its request."""
         return max(0, -(-self.items // ITEMS_PER_COST) - 1)
 
-    def run(self, writer: LiveWriter, *, visible: bool) -> Json:
+    def run(self, writer: LiveWriter, *, visible: bool) -> dict[str, Any]:
         """Writes; the response. May be repeated."""
         superseded, refused = self.batch.superseded, list(self.refused)
         written = 0

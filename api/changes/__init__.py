@@ -1,1 +1,3 @@
-"""`POST /v1/gear/changes`: the recorder writes what changes in the indices to a log, and readers search that."""
+"""`POST /v1/gear/changes`: the recorder writes what changes in the indices to a log, and readers search that. What
+fills the log or reads it goes here.
+"""

@@ -10,7 +10,7 @@ import orjson
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
-from api import deadline
+from api import current_request
 from api.auth import SearchToken, valid_token
 from api.changes import bookmark
 from api.changes.bookmark import Bookmark
@@ -18,7 +18,7 @@ from api.changes.log import Page, Subscription
 from api.changes.schemas import EVENT, ChangesBody, ChangesResponse
 from api.changes.search_fields import context_of
 from api.changes.tail import Tail
-from api.deadline import Arrival
+from api.current_request import Arrival
 from api.engine.client import Engine
 from api.errors import ERRORS, ApiError, invalid
 from api.http.dependencies import only_query, service
@@ -131,7 +131,7 @@ async def _events(
             yield _events_of(page)
             if tail.is_closed:
                 return
-            deadline.start(Arrival(asyncio.get_running_loop().time()))  # each page has its own time
+            current_request.start(Arrival(asyncio.get_running_loop().time()))  # each page has its own time
             page, seq = await tail.next_page(subscription, page.end, limit, HEARTBEAT_SECONDS)
             await check()
     except ApiError as error:

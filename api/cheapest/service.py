@@ -10,18 +10,19 @@ from typing import Final
 import orjson
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.cheapest.candidates import cheapest_first, find_offers
 from api.cheapest.schemas import CheapestBody
 from api.cheapest.services import CheapestServices
 from api.errors import ApiError
 from api.known_platforms import known_platform
 from api.orders.new_order import check_fields, new_order, too_many_orders
-from api.orders.offers import Offer, sandbox_offer
+from api.orders.offers import Offer, real_offers, sandbox_offer
 from api.orders.placing.idempotency import Call
 from api.orders.sandbox.scenario import Scenario, moves
 from api.orders.service import Placed, entry_of, replay
 from api.orders.services import OrderServices
-from api.search.context import SearchContext
+from api.search.context import SearchContext, search_context
+from api.search.schemas.search import MAX_LIMIT, PAGE_WINDOW, Filters, PriceRange, SearchBody
+from api.search.service import strict_page
 from api.webhooks.endpoints import check_endpoint
 from mappings.money import floor_minor
 from mappings.platforms import Platform
@@ -36,6 +37,12 @@ MAX_ATTEMPTS: Final = 20
 """Each fails only because others have ordered all candidates but fewer than are wanted in between."""
 SANDBOX_ITEM: Final = "-10"
 """The scenario that a sandbox orders: completed, at the sandbox's price."""
+
+MIN_SPARE: Final = 10
+RIVALS: Final = 4
+"""There are offers for so many more calls of the same count, at least MIN_SPARE: what rivals order meanwhile is not
+looked for again (docs/decisions/0065).
+"""
 
 
 class _TooFewLeftError(Exception):
@@ -125,6 +132,45 @@ async def _candidates(
         offers = await find_offers(services, context, platform, body.count)
     settings, token, call = services.orders.settings, request.token, request.call
     return [new_order(settings, token, body, offer, call) for offer in offers], scenario
+
+
+def cheapest_first(services: CheapestServices, body: CheapestBody, platform: Platform) -> SearchContext | None:
+    """The search for items of at most the body's price; None if its own filter leaves none. Raises ApiError."""
+    highest = body.max_price
+    price_filter = None if body.search.filters is None else getattr(body.search.filters, "price", None)
+    low = None if price_filter is None else price_filter.min
+    if price_filter is not None and price_filter.max is not None:
+        highest = min(highest, price_filter.max)
+    if low is not None and low > highest:
+        return None
+    filters = (body.search.filters or Filters()).model_copy(update={"price": PriceRange(min=low, max=highest)})
+    search = SearchBody(
+        platform=platform.id, query=body.search.query, filters=filters, sort="price_asc", limit=MAX_LIMIT
+    )
+    return search_context(services.search.engine, services.search.platforms, search)
+
+
+async def find_offers(
+    services: CheapestServices, context: SearchContext, platform: Platform, count: int
+) -> list[Offer]:
+    """The cheapest that can be ordered now, `count` and some more; fewer only where there are no others.
+
+    Prices may have moved since the search: those above its bound are left out.
+    """
+    highest, wanted = context.query.highest_price, count + max(MIN_SPARE, RIVALS * count)
+    offers: list[Offer] = []
+    for number in range(1, PAGE_WINDOW // MAX_LIMIT + 1):
+        body = context.body.model_copy(update={"page": number})
+        page = await strict_page(services.search, context.with_body(body))
+        items = [hit["sort"][-2] for hit in page.hits]  # every sort ends with the item and its platform
+        bound = await services.search.availability.bound_among([(item, platform.id) for item in items])
+        free = [item for item in items if (item, platform.id) not in bound]
+        while free and (missing := wanted - len(offers)) > 0:
+            some, free = free[:missing], free[missing:]
+            offers += [offer for offer in await real_offers(services.orders, platform, some) if offer.price <= highest]
+        if len(offers) >= count or number * MAX_LIMIT >= page.total:
+            break
+    return sorted(offers, key=lambda offer: (offer.price, offer.item))
 
 
 def _sandbox_offers(request: CheapestRequest) -> tuple[list[Offer], Scenario | None]:

@@ -28,11 +28,11 @@ def doctor(production: bool, workers: int, as_json: bool) -> None:  # click pass
     """
     from api.settings import Settings
     from api.unsafe_settings import UnsafeSetting, unsafe_settings
-    from store import reencryption
+    from store import database
 
     settings = checked(Settings)
     findings = unsafe_settings(settings, workers)
-    if settings.cipher is not None and (count := read_now(reencryption.count_plain)):
+    if settings.cipher is not None and (count := read_now(database.count_plain)):
         message = f"{count} rows were written without keys, and are in clear"
         findings.append(UnsafeSetting("values-plain", "GEAR_ENCRYPTION_KEYRING", message, "gear-api encryption rotate"))
     if as_json:

@@ -53,17 +53,17 @@ def rotate(as_json: bool) -> None:
 
 async def _rotate() -> dict[str, int]:
     from api.background import give_way
-    from store import reencryption
+    from store import database
 
-    counts = {table.name: 0 for table in reencryption.TABLES}
+    counts = {table.name: 0 for table in database.TABLES}
     recorded = False
     async with opened_store() as store:
-        for table in reencryption.TABLES:
+        for table in database.TABLES:
             after: str | None = ""
             while after is not None:
                 async with store.transaction() as connection:
                     started = time.monotonic()
-                    count, after = await reencryption.reencrypt(connection, table, after, BATCH)
+                    count, after = await database.reencrypt(connection, table, after, BATCH)
                     if count and not recorded:  # with the first of its changes
                         await record_command(connection, "encryption.rotate", "database")
                 recorded = recorded or count > 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import orjson
 import structlog
@@ -29,8 +29,6 @@ from mappings.names import parse_generation
 from mappings.platforms import Platform
 
 log = structlog.get_logger("gear.api")
-
-Read = TypeVar("Read")
 
 _NO_DOCUMENT = "document_missing_exception"
 _CONFLICT = "version_conflict_engine_exception"

@@ -14,7 +14,7 @@ import structlog
 from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import SerializationError, TransportError
 
-from api.deadline import seconds_left
+from api.current_request import seconds_left
 from api.engine.documents import ProductDocument, read_products
 from api.engine.errors import (
     LOAD_AGAIN,

@@ -28,10 +28,14 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class StrictCamelCase(Strict):
-    """The same with keys in camel case."""
+class CamelCase(BaseModel):
+    """An object with keys in camel case."""
 
     model_config = ConfigDict(alias_generator=to_camel)
+
+
+class StrictCamelCase(Strict, CamelCase):
+    """Both."""
 
 
 def success(name: str, text: str, base: type[BaseModel] = StrictCamelCase, /, **fields: Any) -> type[BaseModel]:

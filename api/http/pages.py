@@ -12,9 +12,9 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.params import Depends as Dependency
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse
 
-from api.auth import charge_address
 from api.errors import ApiError
 from api.http.dependencies import only_query
 
@@ -28,8 +28,6 @@ _MEDIA_TYPES: Final = {
     "favicon.png": "image/png",
 }
 _CACHE_A_DAY: Final = {"Cache-Control": "public, max-age=86400"}
-
-router = APIRouter(include_in_schema=False, dependencies=[Depends(charge_address)])
 
 
 def policy(directives: Mapping[str, str]) -> str:
@@ -48,13 +46,11 @@ def source_of(content: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
-@router.get(DESCRIPTION_PATH)
 async def description(request: Request, _: Annotated[None, Depends(only_query())]) -> JSONResponse:
     """The OpenAPI description."""
     return JSONResponse(request.app.openapi())
 
 
-@router.get("/llms.txt")
 async def for_language_models(request: Request, _: Annotated[None, Depends(only_query())]) -> PlainTextResponse:
     """The operations in the form of llmstxt.org, so that a language model finds the description."""
     app = request.app
@@ -68,7 +64,6 @@ async def for_language_models(request: Request, _: Annotated[None, Depends(only_
     return PlainTextResponse("\n".join([*head, *links, "", "## Operations", "", *operations, ""]))
 
 
-@router.get("/docs")
 async def forms(request: Request, _: Annotated[None, Depends(only_query())]) -> HTMLResponse:
     """The OpenAPI description as a page with forms."""
     page = get_swagger_ui_html(
@@ -93,9 +88,18 @@ async def forms(request: Request, _: Annotated[None, Depends(only_query())]) -> 
     return page
 
 
-@router.get("/docs/{name}")
 async def forms_file(name: str, _: Annotated[None, Depends(only_query())]) -> Response:
     """A file of Swagger UI."""
     if name not in _MEDIA_TYPES:
         raise ApiError("not_found")
     return FileResponse(str(_SWAGGER_FILES / name), media_type=_MEDIA_TYPES[name], headers=_CACHE_A_DAY)
+
+
+def router(*dependencies: Dependency) -> APIRouter:
+    """The routes of these pages, each with these dependencies."""
+    pages = APIRouter(include_in_schema=False, dependencies=dependencies)
+    pages.get(DESCRIPTION_PATH)(description)
+    pages.get("/llms.txt")(for_language_models)
+    pages.get("/docs")(forms)
+    pages.get("/docs/{name}")(forms_file)
+    return pages

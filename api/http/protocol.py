@@ -8,8 +8,8 @@ from typing import Any, cast
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from api import deadline
-from api.deadline import Arrival
+from api import current_request
+from api.current_request import Arrival
 from api.errors import ERRORS, ApiError
 from api.http.admission import Admission, budget_of
 from api.http.connections import ConnectionLimit
@@ -293,7 +293,7 @@ class AdmittedRequest:
                 self._release()  # the work is done: how long the response takes is up to the client
             await send(message)
 
-        deadline.start(self.arrival)
+        current_request.start(self.arrival)
         try:
             await self._app(scope, receive_admitted, send_released)
         except asyncio.CancelledError:

@@ -5,12 +5,13 @@ import re
 import secrets
 import time
 from collections.abc import Callable
-from contextvars import ContextVar
 
 import structlog
 from opentelemetry import trace
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.current_request import request_scope
 
 REQUEST_ID_HEADER = "X-Request-Id"
 # nobody reads this status: as nginx logs it where the client did not wait
@@ -19,8 +20,6 @@ _ACCEPTED = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _KEY = "gear.request_id"
 SENDER_KEY = "gear.sender"
 """The key of the scope under which authentication leaves the token's id, for the log."""
-
-_scope: ContextVar[Scope | None] = ContextVar("request", default=None)
 
 OnResponse = Callable[[str, str | None, int, float], None]
 """Called with the method, the route's template, the status and the seconds."""
@@ -48,22 +47,17 @@ def request_id(scope: Scope) -> str:
 
 def current_request_id() -> str | None:
     """The id of the request at hand; None outside of a request."""
-    scope = _scope.get()
+    scope = request_scope.get()
     return None if scope is None else request_id(scope)
 
 
 def request_facts() -> dict[str, str]:
     """What log lines say of the request at hand: its id and, once it is known, its token's; empty outside of one."""
-    scope = _scope.get()
+    scope = request_scope.get()
     if scope is None:
         return {}
     token = {"token": scope[SENDER_KEY]} if SENDER_KEY in scope else {}
     return {"requestId": request_id(scope), **token}
-
-
-def forget_request() -> None:
-    """Leaves the request, in a context that outlives it."""
-    _scope.set(None)
 
 
 class RequestIdMiddleware:
@@ -82,7 +76,7 @@ class RequestIdMiddleware:
             await self.app(scope, receive, send)
             return
         identity = request_id(scope)
-        request = _scope.set(scope)
+        request = request_scope.set(scope)
         trace.get_current_span().set_attribute("gear.request_id", identity)
         started = time.perf_counter()
         status = 500
@@ -115,7 +109,7 @@ class RequestIdMiddleware:
                 milliseconds=round(seconds * 1000, 1),
                 **_sender(scope),
             )
-            _scope.reset(request)
+            request_scope.reset(request)
 
 
 def _sender(scope: Scope) -> dict[str, str | None]:

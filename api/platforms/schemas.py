@@ -2,15 +2,12 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel
+
+from api.http.fields import CamelCase
 
 
-class _CamelCase(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel)
-
-
-class FilterEntry(_CamelCase):
+class FilterEntry(CamelCase):
     """One filter with its limits, those that its kind has; `facet` where it can be counted by."""
 
     name: str
@@ -22,7 +19,7 @@ class FilterEntry(_CamelCase):
     maximum: float | None = None
 
 
-class PlatformEntry(_CamelCase):
+class PlatformEntry(CamelCase):
     """A platform; `indexedAt` is null and `items` 0 until its catalogue has been loaded."""
 
     id: int

@@ -15,7 +15,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import ApiError
 from api.rate_limits.storage import Quota, WindowCounter
-from api.settings import Settings
 from store.auth.tokens import Token
 
 OF_ADDRESS = "from this address without a valid token"
@@ -33,12 +32,14 @@ class LimitMetrics(Protocol):
 class RateLimits:
     """The limits of tokens and of addresses; an empty setting switches its limit off."""
 
-    def __init__(self, settings: Settings, metrics: LimitMetrics) -> None:
+    def __init__(
+        self, metrics: LimitMetrics, *, of_tokens: str, of_addresses: str, max_searches: int, storage: str
+    ) -> None:
         self._metrics = metrics
-        self._counter = WindowCounter(settings.rate_limit_storage, metrics.count_storage_failure)
-        self._of_tokens = settings.rate_limit
-        self._by_address = _parsed(settings.address_rate_limit)
-        self._max_searches = settings.max_searches_per_token
+        self._counter = WindowCounter(storage, metrics.count_storage_failure)
+        self._of_tokens = of_tokens
+        self._by_address = _parsed(of_addresses)
+        self._max_searches = max_searches
         self._searches: Counter[str] = Counter()  # under way, by token
 
     async def close(self) -> None:

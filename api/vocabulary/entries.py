@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from api.errors import invalid
+from api.http.fields import Strict
 from api.vocabulary.schemas import VocabularyBody
 from mappings.platforms import Platform, Platforms
 from mappings.timestamps import rfc3339
@@ -24,13 +25,11 @@ from store.vocabulary_terms import AddedTerm
 MAX_ENTRIES: Final = 1000  # at once, of all platforms
 
 
-class _StoredPin(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _StoredPin(Strict):
     pin: Pin
 
 
-class _StoredHide(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _StoredHide(Strict):
     hide: Hide
 
 

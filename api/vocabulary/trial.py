@@ -58,11 +58,9 @@ async def _without_and_with(
     return [await asyncio.to_thread(copy_with, platforms, platform, rows, more) for more in (None, entry)]
 
 
-async def find(
-    engine: Engine, platforms: Platforms, platform: int, query: str, limit: int = SHOWN_NAMES
-) -> dict[str, Any]:
+async def find(engine: Engine, platforms: Platforms, platform: int, query: str) -> dict[str, Any]:
     """How many items a text finds, and the names of the first; raises ApiError as a search."""
-    page = await _first_page(engine, platforms, platform, query, limit)
+    page = await _first_page(engine, platforms, platform, query, SHOWN_NAMES)
     return {"total": page.total, "names": [item["name"] for item in _items(page)]}
 
 

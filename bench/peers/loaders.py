@@ -16,8 +16,8 @@ import orjson
 import urllib3
 from opensearchpy.helpers import parallel_bulk
 
-from bench.data import read_items
 from bench.peers import plain
+from bench.peers.data import read_items
 from mappings.connection import SearchSettings, connect
 
 RAW_BYTES = 4 * 1024 * 1024

@@ -5,17 +5,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bench.clients import cursor, wrk
 from bench.clients.background import Target
 from bench.clients.connection import JSON_HEADERS, request_json
 from bench.clients.wrk import Run
-from bench.data import PLATFORM, Data, database_file
 from bench.peers import own_index, plain, services
 from bench.peers.checkout import HERE, Checkout
+from bench.peers.data import PLATFORM, Data, database_file
 from bench.peers.services import Service
-from bench.workloads.bodies import Workload, bodies_of, line_of
+from bench.workloads.bodies import Json, Workload, bodies_of, line_of
 
 OURS, PLAIN, RAW, OWN = "gear-api", "plain service", "raw _search", "raw _search, own index"
 NO_CACHE = "gear-api, no response cache"
@@ -24,8 +23,6 @@ CACHE_OFF = {"GEAR_RESPONSE_CACHE_MIB": "0"}
 COMPARED_BODIES = 20  # by which two peers are compared before a run
 _OWN_FILTERS = {"cold", "hot", "mix"}  # searches that can be written by hand for our index
 _NOT_PLAIN = {"groups", "typing", "suggestions", "export"}  # what a plain service does not offer
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from bench.clients.connection import request_json
-from bench.data import load_file
 from bench.peers import plain, services
+from bench.peers.data import load_file
 from bench.peers.search_peers import SEARCH_PATH
 from bench.peers.services import Service
 from bench.relevance.judged import Item

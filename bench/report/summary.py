@@ -3,14 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
+from bench.figures import size
 from bench.peers.search_peers import OURS, PLAIN, RAW
-from bench.report.markdown import size
-from bench.report.measured import STAC, Measured, PageError, is_load, is_search
+from bench.report.results import STAC, Measured, PageError, is_load, is_search
 from bench.runs import load as loading
-
-Json = dict[str, Any]
 
 CLIENTS = 8
 SMALL, LARGE = 1_000_000, 10_000_000

@@ -16,10 +16,10 @@ from opensearchpy import OpenSearch
 from bench.clients.background import order_body
 from bench.clients.connection import Connection, request_json
 from bench.clients.wrk import run_orders
-from bench.data import PLATFORM, Data, database_file, load_file
 from bench.figures import percentile, spread
 from bench.peers import services
 from bench.peers.checkout import HERE
+from bench.peers.data import PLATFORM, Data, database_file, load_file
 from bench.peers.services import Service
 from mappings.connection import SearchSettings, connect
 

@@ -14,7 +14,7 @@ import orjson
 
 from bench.clients import waiting_readers
 from bench.clients.connection import Connection, request_json
-from bench.data import PLATFORM
+from bench.peers.data import PLATFORM
 from bench.peers.services import Service
 from bench.runs.changes import FEED_PATH, STOP_SECONDS, Measured, Place, put_all
 

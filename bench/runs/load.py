@@ -18,9 +18,9 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
-from bench.data import PLATFORM, Data
 from bench.figures import median, spread
 from bench.peers.checkout import HERE
+from bench.peers.data import PLATFORM, Data
 from indexer.documents.checked_item import checked_item
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document

@@ -11,9 +11,9 @@ from typing import Any, Final
 from bench.clients.background import order_body
 from bench.clients.connection import request_json
 from bench.clients.wrk import Run, run_orders
-from bench.data import PLATFORM, Data, load_file
 from bench.figures import median, spread
 from bench.peers import services
+from bench.peers.data import PLATFORM, Data, load_file
 from bench.peers.search_peers import SEARCH_PATH
 from bench.peers.services import Service
 

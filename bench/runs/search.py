@@ -9,8 +9,8 @@ from typing import Any
 from bench.clients.background import OrderCount, background_traffic
 from bench.clients.connection import request_json
 from bench.clients.wrk import Run
-from bench.data import SEED
 from bench.figures import median, spread
+from bench.peers.data import SEED
 from bench.peers.search_peers import Peer, check_facet_counts
 from bench.workloads.bodies import Workload
 

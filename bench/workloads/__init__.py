@@ -1,1 +1,1 @@
-"""The search bodies of each workload."""
+"""The search bodies of each workload. A new workload goes here."""

@@ -196,7 +196,7 @@ def export(**options: Any) -> None:
     gear-indexer export --platform 730 --output items.ndjson.zst
     gear-indexer export --platform 730 | gear-indexer load - --platform 730 --dry-run
     """
-    from indexer.cli.run_export import run_export
+    from indexer.cli.run_output import run_export
 
     _check_stdout(options, "items")
     run_export(**options)
@@ -315,7 +315,7 @@ def sample(**options: Any) -> None:
     gear-indexer sample --count 60000 --seed 1 | gear-indexer load - --platform 730
     gear-indexer sample --count 10000000 --seed 1 --output listings.ndjson.zst
     """
-    from indexer.cli.run_sample import run_sample
+    from indexer.cli.run_output import run_sample
 
     _check_stdout(options, "listings")
     run_sample(**options)

@@ -8,6 +8,7 @@ from indexer.orders.agreement import Disagreement, Tally
 from indexer.orders.database import OrdersDatabase
 from store.connection.engine import Store
 from store.connection.errors import NOT_MIGRATED, StoreUnavailable
+from store.database import check_schema
 from store.outbox.index_outbox import OverdueUpdates, overdue
 
 LATE_AFTER = timedelta(seconds=60)
@@ -18,7 +19,7 @@ def orders_fault(database: OrdersDatabase) -> Finding | None:
     if database.is_missing:
         return database_fault(NOT_MIGRATED)
     try:
-        database.run(lambda store: store.check())
+        database.run(check_schema)
     except StoreUnavailable as error:
         return database_fault(error.cause)
     return None

@@ -1,1 +1,3 @@
-"""What is asked of OpenSearch: bulk, retries, scans, generations, deletes."""
+"""What is asked of OpenSearch: bulk, retries, scans, generations, deletes. A new request of the writer goes here,
+whatever it is about.
+"""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 SCHEME = "kafka://"
 START_SECONDS = 30.0
-REQUEST_SECONDS = 5.0
 MAX_KEY_BYTES = 20  # of a number of 64 bits in decimal with its sign
 _OWN = ("bootstrap.servers", "group.id", "enable.auto.commit", "enable.auto.offset.store")
 

@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO
 
 from indexer.documents.refusal import ItemRefusedError, readable_id
 from indexer.errors import CommandError
@@ -25,9 +24,9 @@ class LineStream:
 
     name = "stdin"
 
-    def __init__(self, platform: Platform, pipe: BinaryIO | None = None) -> None:
+    def __init__(self, platform: Platform) -> None:
         self._platform = platform
-        self._pipe = sys.stdin.buffer if pipe is None else pipe
+        self._pipe = sys.stdin.buffer
         self._records: queue.Queue[Record | None] = queue.Queue(AHEAD)
         self._failure: OSError | None = None  # why there is no more
         self.ended = False

@@ -1,1 +1,1 @@
-"""The lock of an alias: one load at a time."""
+"""The lock of an alias: one load at a time. What takes, renews or ends a lock goes here."""

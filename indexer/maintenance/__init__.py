@@ -1,1 +1,1 @@
-"""Status, rollback, prune and export."""
+"""Status, rollback, prune and export. A new command on generations goes here."""

@@ -1,1 +1,1 @@
-"""Sample listings made from a catalogue, seeded."""
+"""Sample listings made from a catalogue, seeded. What listings are drawn from, and how, goes here."""

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from indexer.documents.checked_item import json_names
 from indexer.errors import CommandError
 from indexer.sources.csv import columns
 from mappings.items.item import Attachment
+from mappings.strict_model import StrictModel
 
 MAX_SCALE = 12
 ID_BITS = 63
@@ -38,11 +39,7 @@ def _spelled_out(value: Any) -> Any:
 Paths = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_listed), Field(min_length=1)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Split(_Part):
+class Split(StrictModel):
     """Takes one part of a text that `at` separates, counted from 1, or from the end with negative numbers."""
 
     at: str = Field(min_length=1)
@@ -55,7 +52,7 @@ class Split(_Part):
         return self
 
 
-class Rule(_Part):
+class Rule(StrictModel):
     """Where one field of an item comes from, and the steps that convert it, in the order of these fields."""
 
     source: Paths | None = Field(default=None, alias="from")
@@ -91,19 +88,19 @@ Rules = dict[str, Annotated[Rule, BeforeValidator(_spelled_out)]]
 Rule.model_rebuild()
 
 
-class Place(_Part):
+class Place(StrictModel):
     """Where the items are within a JSON object: `items` is the path to them, `key` the column for their names."""
 
     items: tuple[str, ...] = ()
     key: str | None = Field(default=None, min_length=1)
 
 
-class ItemMap(_Part):
+class ItemMap(StrictModel):
     """A map: the place of the items, a rule for each field, and the lookup tables."""
 
     source: Place = Place()
     fields: Rules
-    lookups: dict[str, dict[str, str | int | float]] = {}
+    lookups: dict[str, dict[str, str | int | float]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _is_consistent(self) -> "ItemMap":

@@ -120,7 +120,7 @@ class Mapper:
         if isinstance(value, str):
             value = _typed(name, value)
         if value is not None and rule.each is not None:
-            value = self._each(name, value, rule.each)
+            value = self._each(value, rule.each)
         return value
 
     def _looked_up(self, value: Any, rule: Rule) -> Any:
@@ -132,7 +132,7 @@ class Mapper:
             return value
         raise _RuleError(f"is not in the table {rule.lookup}")
 
-    def _each(self, name: str, value: Any, rules: Rules) -> list[Any]:
+    def _each(self, value: Any, rules: Rules) -> list[Any]:
         if not isinstance(value, list):
             raise _RuleError("is no list, which each needs")
         elements = []

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
+from mappings.strict_model import StrictModel
 from mappings.vocabulary.words import letters_of_text, words_of
 
 MAX_PINNED = 100  # names for one text, of all pins together
@@ -21,19 +22,15 @@ def _with_words(text: str) -> str:
 RuleText = Annotated[str, AfterValidator(_with_words)]
 
 
-class Pin(BaseModel):
+class Pin(StrictModel):
     """Items with one of the names come first for each of the texts, in the order of the names."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     texts: tuple[RuleText, ...] = Field(min_length=1)
     names: tuple[str, ...] = Field(min_length=1)
 
 
-class Hide(BaseModel):
+class Hide(StrictModel):
     """Items with one of the names are not found by any of the texts; without texts by no search."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     texts: tuple[RuleText, ...] = ()
     names: tuple[str, ...] = Field(min_length=1)

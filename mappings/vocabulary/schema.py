@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from mappings.fields import DETAILS, SORTS
+from mappings.strict_model import StrictModel
 from mappings.vocabulary.trade import spelt
 
 KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,."
@@ -13,10 +14,8 @@ KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,."
 Letters = Annotated[frozenset[str], BeforeValidator(spelt)]  # of spellings
 
 
-class VocabularyTerm(BaseModel):
+class VocabularyTerm(StrictModel):
     """Spellings of something that is more than one value of one field."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     spellings: tuple[str, ...] = Field(min_length=1)
     # {field: values} that an item has: one of the values in every field
@@ -36,10 +35,8 @@ class VocabularyTerm(BaseModel):
         return self
 
 
-class VocabularyFile(BaseModel):
+class VocabularyFile(StrictModel):
     """A platform's vocabulary as its TOML files write it. A value's own name is a spelling too."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     # Values, names and orders.
     fields: Mapping[str, Mapping[str, tuple[str, ...]]] = Field(default_factory=dict)  # {field: {value: spellings}}

@@ -1,1 +1,3 @@
-"""What this machine is and has: platform, memory, disk, ports, processes, accounts."""
+"""What this machine is and has: platform, memory, disk, ports, processes, accounts. A new fact about the machine goes
+here.
+"""

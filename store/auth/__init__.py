@@ -1,1 +1,1 @@
-"""Access tokens with their webhook secrets, and signing keys."""
+"""Access tokens with their webhook secrets, and signing keys. What proves who a client or the service is goes here."""

@@ -7,16 +7,15 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Engine, select, text
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from store.connection.address import database_address
 from store.connection.drivers import DEFAULT_CONNECTIONS, Timeouts, make_engine
-from store.connection.encryption import Cipher, is_encrypted
-from store.connection.errors import FILE_GONE, NOT_MIGRATED, TOO_SLOW, StoreUnavailable, mapped_errors
+from store.connection.encryption import Cipher
+from store.connection.errors import FILE_GONE, TOO_SLOW, StoreUnavailable, mapped_errors
 from store.connection.sqlite import BEGIN_WRITING, JOURNAL_SECONDS, empty_journal
-from store.schema import REVISION, tokens
 
 TRANSACTION_SECONDS: Final = 30.0
 """No transaction lasts longer: a hung database or caller holds no lock for ever. store.outbox relies on it."""
@@ -83,22 +82,6 @@ class Store:
     def sync_engine(self) -> Engine:
         """The engine, for whoever observes its statements."""
         return self._engine.sync_engine
-
-    async def check(self) -> None:
-        """Raises StoreUnavailable unless the database answers and its schema is as new as this code.
-
-        A newer one has: migrations only add what an older version does not look at, and are run before it is replaced.
-        """
-        async with self.reading() as connection:
-            revisions = (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalars().all()
-        if len(revisions) != 1 or revisions[0] < REVISION:
-            raise StoreUnavailable(NOT_MIGRATED)
-
-    async def check_keys(self) -> None:
-        """Raises StoreUnavailable where the database has encrypted values that the keys do not decrypt."""
-        encrypted = select(tokens.c.webhook_secret).where(is_encrypted(tokens.c.webhook_secret)).limit(1)
-        async with self.reading() as connection:
-            (await connection.execute(encrypted)).all()
 
     async def empty_journal(self, *, erased: bool = True) -> bool:
         """After something was `erased`: empties SQLite's write-ahead log, which still has it; whether nothing is left.

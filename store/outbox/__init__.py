@@ -1,1 +1,3 @@
-"""Work that an order's transaction leaves for later: updates of the search index, callbacks to clients."""
+"""Work that an order's transaction leaves for later: updates of the search index, callbacks to clients. A further kind
+of work for later goes here.
+"""

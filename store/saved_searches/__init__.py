@@ -1,1 +1,1 @@
-"""Searches that clients have saved, and what of the change feed they match."""
+"""Searches that clients have saved, and what of the change feed they match. A statement on either goes here."""

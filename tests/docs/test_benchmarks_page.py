@@ -9,9 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from bench.__main__ import main
-from bench.report import sections, summary
-from bench.report.measured import Measured, PageError, read
+from bench.report import page as benchmarks_page
+from bench.report import summary
 from bench.report.page import DOCS, MEASURED, REGIONS, page, write
+from bench.report.results import Measured, PageError, read
 
 EMPTY = "a\n" + "".join(f"<!-- measured: {name} -->\nold\n<!-- end -->\n" for name in REGIONS) + "b\n"
 
@@ -85,25 +86,27 @@ def test_the_summary_is_of_the_newest_run_that_has_the_peer() -> None:
 
 
 def test_searches_have_a_row_for_each_workload_and_a_ratio_for_each_peer() -> None:
-    table = sections.searches([measured(1_000_000, [series("gear-api", 700.4), series("plain service", 350.2)])])
+    table = benchmarks_page.searches([measured(1_000_000, [series("gear-api", 700.4), series("plain service", 350.2)])])
     assert "| `hot` | 8 | 700, 9.80, 25.3 ms | 350, 9.80, 25.3 ms (2.00) |" in table
     assert "[1,000,000 listings](measured/search-1.json): 2026-11-21, commit `abc1234`, 2 cores; one round." in table
 
 
 def test_rounds_are_shown_with_their_spread() -> None:
     rows = [series("gear-api", 100, rounds=[{}, {}])]
-    assert "; medians of 2 rounds, 10% apart in the median, 10% at most." in sections.searches([measured(1000, rows)])
+    assert "; medians of 2 rounds, 10% apart in the median, 10% at most." in benchmarks_page.searches(
+        [measured(1000, rows)]
+    )
 
 
 def test_whole_results_have_their_items_a_second() -> None:
     rows = [series("gear-api", 80.5, workload="export", items=8012.3)]
-    assert "| `export` | 8 | 80.5, 9.80, 25.3 ms, 8,012 items/s |" in sections.searches([measured(1000, rows)])
+    assert "| `export` | 8 | 80.5, 9.80, 25.3 ms, 8,012 items/s |" in benchmarks_page.searches([measured(1000, rows)])
 
 
 def test_loads_have_a_table() -> None:
     round_ = {"seconds": 10, "client_seconds": 4, "engine_seconds": 8, "memory": 120.4}
     row = {"peer": "gear-indexer load", "rate": 20000, "spread": [19000, 21000], "rounds": [round_]}
-    table = sections.loads([measured(200_000, [row])])
+    table = benchmarks_page.loads([measured(200_000, [row])])
     assert "| gear-indexer load | 20,000 | 19,000 to 21,000 | 20.0 | 40.0 | 120 |" in table
 
 
@@ -115,7 +118,7 @@ def test_changes_have_a_table_for_each_part() -> None:
         {"part": "latency", "name": "alone", "p50": 0.5, "p90": 0.8, "p99": 1.2, "max": 1.25, "rounds": [{}, {}]},
         {"part": "cheapest", "name": "count 1", **rate, "p50": 0.0812, "p99": 0.2},
     ]
-    text = sections.changes([measured(1000, rows)])
+    text = benchmarks_page.changes([measured(1000, rows)])
     assert "; medians of 2 rounds." in text
     assert "| PUT | 2,500 | 4,900 to 5,100 | 0.50 |" in text
     assert "| alone | 0.50 | 0.80 | 1.20 | 1.25 |" in text
@@ -124,7 +127,7 @@ def test_changes_have_a_table_for_each_part() -> None:
 
 def test_a_run_at_size_has_a_row_for_each_phase() -> None:
     rows = [{"phase": "a node killed", "load": 3.1, "figures": {"s until it is noticed": 2.5, "copies on it": 1200}}]
-    text = sections.at_size([measured(1000, rows, nodes=3, heap="1g", shards=4)])
+    text = benchmarks_page.at_size([measured(1000, rows, nodes=3, heap="1g", shards=4)])
     assert "; 3 nodes with 1g of heap each, 4 shards." in text
     assert "| a node killed | s until it is noticed 2.5; copies on it 1,200 |" in text
 

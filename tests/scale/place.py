@@ -12,9 +12,9 @@ from typing import Any
 
 import httpx
 
-from bench.data import PLATFORM, Data
 from bench.peers import services
 from bench.peers.checkout import HERE
+from bench.peers.data import PLATFORM, Data
 from tests.support.api.platform_files import platform_folder
 from tests.support.node.secured import SecuredNode, secured_node
 from tests.support.store.postgres import Postgres, Standby, running_postgres, standby_of

@@ -16,9 +16,9 @@ import httpx
 import orjson
 
 from bench.clients.background import order_body
-from bench.data import PLATFORM
 from bench.figures import percentile
 from bench.peers.checkout import HERE
+from bench.peers.data import PLATFORM
 from bench.peers.services import Service
 from bench.workloads.bodies import bodies_of, workloads
 from tests.scale.place import Scale

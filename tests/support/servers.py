@@ -245,9 +245,9 @@ class Node:
 
 
 @contextmanager
-def disposable_node(name: str, heap: str = "256m") -> Iterator[Node]:
+def disposable_node(name: str) -> Iterator[Node]:
     """A started node of the test's own, to stop, kill and start again; deleted afterwards. `name` keeps runs apart."""
-    node = Node(folder_for_tests(f"{name}-{os.getpid()}"), free_port(), heap)
+    node = Node(folder_for_tests(f"{name}-{os.getpid()}"), free_port(), heap="256m")
     try:
         node.start()
         yield node

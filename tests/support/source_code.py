@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from tests.import_rules import SHARED
+
 ROOT: Final = Path(__file__).parent.parent.parent
 PACKAGES: Final = ("api", "bench", "indexer", "mappings", "node", "store")
 FILES: Final = sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
@@ -134,6 +136,22 @@ def way_to(module: str, libraries: set[str]) -> list[str] | None:
                     ways[other] = [*ways[current], other]
                     waiting.append(other)
     return None
+
+
+def top_of(file: Path) -> str:
+    """The package at the top that a file is in."""
+    return file.relative_to(ROOT).parts[0]
+
+
+def tops_of(file: Path) -> set[str]:
+    """The packages of ours that a file imports, but for what all may."""
+    needed = {name for name in imported(file) if not name.startswith(tuple(SHARED))}
+    return {name.partition(".")[0] for name in needed} & {*PACKAGES, "tests", "demo"}
+
+
+def folders_of(package: str) -> set[str]:
+    """The folders of a package."""
+    return {file.parent.name for file in ROOT.joinpath(*package.split(".")).glob("*/__init__.py")}
 
 
 def siblings(package: str) -> dict[str, set[str]]:

@@ -1,1 +1,1 @@
-"""Sandbox orders: they move by themselves."""
+"""Sandbox orders, which move by themselves. A new way for them to move goes here."""

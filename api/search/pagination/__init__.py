@@ -1,1 +1,1 @@
-"""Cursor pagination over a point in time."""
+"""Cursor pagination over a point in time. What has to hold from page to page goes here."""

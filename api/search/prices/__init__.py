@@ -1,1 +1,3 @@
-"""The price list: every name on offer with the number, the prices and the floats of its offers."""
+"""The price list: every name on offer with the number, the prices and the floats of its offers. What counts, stores or
+serves it goes here.
+"""

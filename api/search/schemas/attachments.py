@@ -2,10 +2,9 @@
 
 from typing import Annotated, Self
 
-from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import Field, WithJsonSchema, model_validator
 
-from api.http.fields import Int64, NullDefault, Share, Strict
+from api.http.fields import Int64, NullDefault, Share, Strict, StrictCamelCase
 from api.search.schemas.values import AT_LEAST, AT_MOST, FOLDING, Range, Value
 from mappings.fields import FILTERS, Kind
 from mappings.items.item import MAX_INTEGER
@@ -23,10 +22,8 @@ class CountRange(Range):
     max: Number | None = Field(default=None, description=AT_MOST)
 
 
-class AttachmentCondition(Strict):
+class AttachmentCondition(StrictCamelCase):
     """What one and the same attachment is like, and how many of that name there are at least."""
-
-    model_config = ConfigDict(alias_generator=to_camel)
 
     name: Value = Field(description=f"the whole name; {FOLDING}")
     min_wear: Share | None = Field(

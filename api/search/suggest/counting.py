@@ -17,8 +17,7 @@ from api.background import BackgroundTasks
 from api.engine.responses import SearchEngine
 from api.errors import ApiError
 from api.search.response_cache import IndexRevision
-from api.search.suggest.frequent_values import Counts, FrequentValues
-from api.search.suggest.requests import counts_of, frequent_request, uncounted_of
+from api.search.suggest.requests import Counts, FrequentValues, counts_of, frequent_request, uncounted_of
 from mappings.fields import SUGGESTED
 from mappings.platforms import Platform
 

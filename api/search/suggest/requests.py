@@ -1,14 +1,20 @@
-"""The searches for suggestions: values of each kind that have the typed words, counted over what is on offer. Pure."""
+"""The searches for suggestions: values of each kind that have the typed words, counted over what is on offer.
 
-from collections.abc import Iterable, Sequence
+Of the most frequent values, those that begin with a text are known without the index. Pure.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
+from typing import Final
 
 from api.engine.clauses import Clause, any_of
 from api.engine.responses import EngineResponse
 from api.search.parsing.prefix import PrefixQuery, PrefixWord
 from api.search.query.text import similar
 from mappings.fields import OFFERED, SUGGESTED, Suggested
-from mappings.folding import single_spaced
+from mappings.folding import fold, single_spaced
 
 FIRST_VALUES = 500  # of a field whose items have several values, some of which do not match
 MAX_VALUES = 65_000  # the engine gives no more than 65,535 buckets
@@ -16,6 +22,10 @@ MANY_VALUES = frozenset({"name", "stickers"})
 """Fields that count by filters: `terms` needs their global ordinals, which the engine makes anew after each refresh."""
 BY_FREQUENCY = [{"_count": "desc"}, {"_key": "asc"}]
 _PLACES = {row.kind: place for place, row in enumerate(SUGGESTED)}
+_LAST: Final = chr(0x10FFFF)
+
+Counts = Sequence[tuple[str, int]]
+"""Values of a kind and how many items have each, the most frequent first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +179,27 @@ def best(suggestions: Sequence[Suggestion], limit: int) -> list[Suggestion]:
     for suggestion in sorted(suggestions, key=rank):
         unique.setdefault((suggestion.text, suggestion.kind), suggestion)
     return list(unique.values())[:limit]
+
+
+class FrequentValues:
+    """All values that more items have than any that was not counted, as of one moment."""
+
+    def __init__(self, counts: Mapping[str, Counts], uncounted: int) -> None:
+        """The counts of each kind; no value that was not counted has more items than `uncounted`."""
+        self.uncounted = uncounted
+        values = [
+            Suggestion(text, kind, count, begins=False)
+            for kind, each in counts.items()
+            for text, count in each
+            if count > uncounted
+        ]
+        values.sort(key=rank)
+        self._values = values
+        self._folded = sorted((fold(value.text), place) for place, value in enumerate(values))
+
+    def beginning(self, typed: PrefixQuery, limit: int) -> list[Suggestion]:
+        """The most frequent that begin with the text."""
+        start = bisect_left(self._folded, (typed.folded,))
+        end = bisect_right(self._folded, (typed.folded + _LAST,))
+        places = nsmallest(limit, (place for _, place in self._folded[start:end]))
+        return [self._values[place] for place in places]

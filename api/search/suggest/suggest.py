@@ -11,8 +11,8 @@ import orjson
 from api.engine.clauses import Clause
 from api.engine.responses import SearchEngine
 from api.search.parsing.prefix import PrefixQuery
-from api.search.suggest.frequent_values import FrequentValues
 from api.search.suggest.requests import (
+    FrequentValues,
     Suggestion,
     SuggestionQuery,
     best,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.data import Data
 from bench.peers import services
+from bench.peers.data import Data
 from bench.workloads.bodies import bodies_of, workloads
 from mappings.connection import SearchSettings, connect
 from mappings.platforms import read_platforms

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from api.deadline import Arrival, start
+from api.current_request import Arrival, start
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.protocol import GearProtocol

@@ -11,6 +11,7 @@ from store import migrate
 from store.auth import tokens
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
+from store.database import check_schema
 from tests.support.faults.name_server import NameServer
 from tests.support.store.fixtures import NOW
 from tests.support.store.postgres import Postgres, running_postgres
@@ -46,10 +47,10 @@ async def test_a_stopped_postgresql_is_unavailable_and_then_works_again(own_post
         with pytest.raises(StoreUnavailable):
             await asyncio.wait_for(attempt(on_own), BOUND)
     with pytest.raises(StoreUnavailable):
-        await on_own.check()
+        await check_schema(on_own)
     await asyncio.to_thread(own_postgres.process.ensure_postgres_running)
     await becomes_usable(on_own)
-    await on_own.check()
+    await check_schema(on_own)
 
 
 async def test_a_restart_between_two_requests_is_not_noticed(own_postgres: Postgres, on_own: Store) -> None:
@@ -141,7 +142,7 @@ async def test_nobody_listens_there() -> None:
     for url in ("postgresql://gear:s3cret@127.0.0.1:1/gear", "postgresql://gear:s3cret@name.invalid/gear"):
         store = Store(url, timeouts=SHORT)
         with pytest.raises(StoreUnavailable, match="no connection to the address in GEAR_DATABASE_URL") as caught:
-            await store.check()
+            await check_schema(store)
         assert "s3cret" not in repr(caught.value) + repr(vars(store))
         with pytest.raises(StoreUnavailable):
             await migrate.upgrade(url)
@@ -151,7 +152,7 @@ async def test_nobody_listens_there() -> None:
 async def test_a_database_that_does_not_exist(own_postgres: Postgres) -> None:
     store = Store(own_postgres.url("nowhere"), timeouts=SHORT)
     with pytest.raises(StoreUnavailable, match="no database of the name"):
-        await store.check()
+        await check_schema(store)
     await store.close()
 
 
@@ -161,7 +162,7 @@ async def test_a_server_that_accepts_and_never_answers() -> None:
     port = silent.sockets[0].getsockname()[1]
     store = Store(f"postgresql://gear:s3cret@127.0.0.1:{port}/gear", timeouts=SHORT)
     with pytest.raises(StoreUnavailable):
-        await asyncio.wait_for(store.check(), BOUND)
+        await asyncio.wait_for(check_schema(store), BOUND)
     await store.close()
     for writer in accepted:
         writer.close()

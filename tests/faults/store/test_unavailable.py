@@ -16,6 +16,7 @@ from store import migrate
 from store.auth import tokens
 from store.connection.engine import Store
 from store.connection.errors import ConstraintBroken, StoreUnavailable
+from store.database import check_schema
 from store.orders import orders
 from tests.support.store.fixtures import NOW, NewOrders, sqlite_file
 from tests.support.store.postgres import Postgres
@@ -200,7 +201,7 @@ async def test_files_that_are_no_database(tmp_path: Path) -> None:
     }.items():
         store = Store(f"sqlite:///{tmp_path / name}")
         with pytest.raises(StoreUnavailable, match=cause):
-            await store.check()
+            await check_schema(store)
         await store.close()
 
 
@@ -227,8 +228,8 @@ async def test_a_file_that_is_removed_or_replaced_takes_no_more_writes(tmp_path:
                 await use(store)
         await migrate.upgrade(url)
         with pytest.raises(StoreUnavailable, match="removed or replaced"):
-            await store.check()
+            await check_schema(store)
         aside.rename(file)
-        await store.check()
+        await check_schema(store)
     finally:
         await store.close()

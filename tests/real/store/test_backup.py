@@ -17,6 +17,7 @@ from store import migrate
 from store.auth.tokens import CreatedToken
 from store.bound_items import bound_items
 from store.connection.engine import Store
+from store.database import check_schema
 from store.orders import idempotency, orders
 from store.orders.idempotency import NO_REFUSALS
 from store.outbox import redelivery
@@ -91,7 +92,7 @@ async def test_a_backup_that_is_taken_while_orders_are_placed_can_be_served_from
 
     await migrate.upgrade(backup.url)  # as the page says; there is nothing to do
     again = Store(backup.url)
-    await again.check()
+    await check_schema(again)
     async with again.transaction() as connection:
         bound = await bound_items(connection, 730, None, 10_000)
         assert bound == list(range(len(bound)))  # all of one moment, and none that was placed before it is missing

@@ -1,7 +1,7 @@
 """Others that hold the lock, living or dead, and loads that can be raced with."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -76,9 +76,9 @@ def beating(place: Place, seconds: float, expiry: float) -> Iterator[None]:
         thread.join()
 
 
-def lock(place: Place, expiry: float, say: Callable[[str], None] = lambda text: None) -> Lock:
+def lock(place: Place, expiry: float) -> Lock:
     """This process's own, for a short while."""
-    return Lock(place.client, place.alias, "load", RetryPolicy(10), say, expiry=expiry)
+    return Lock(place.client, place.alias, "load", RetryPolicy(10), lambda _: None, expiry=expiry)
 
 
 def load_with(place: Place, source: Path, url: str, **options: Any) -> LoadReport:

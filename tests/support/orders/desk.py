@@ -62,9 +62,9 @@ class Desk:
         """The states of the order's callbacks."""
         return [delivery.state for delivery in await self.deliveries(order)]
 
-    async def outcomes(self, order: Order, n: int = 1) -> list[tuple[str, int | None]]:
-        """How each attempt of a callback ended."""
-        return [(one.outcome, one.status_code) for one in (await self.deliveries(order))[n - 1].attempts]
+    async def outcomes(self, order: Order) -> list[tuple[str, int | None]]:
+        """How each attempt of the first callback ended."""
+        return [(one.outcome, one.status_code) for one in (await self.deliveries(order))[0].attempts]
 
     async def until(self, order: Order, *states: str) -> None:
         """Waits until the order's callbacks are in these states."""
@@ -74,13 +74,13 @@ class Desk:
 
         await eventually(so, f"the callbacks of {order.id} are not {states}")
 
-    async def until_tried(self, order: Order, times: int, n: int = 1) -> None:
-        """Waits until a callback was attempted so many times."""
+    async def until_tried(self, order: Order, times: int) -> None:
+        """Waits until the first callback was attempted so many times."""
 
         async def so() -> bool:
-            return len(await self.outcomes(order, n)) >= times
+            return len(await self.outcomes(order)) >= times
 
-        await eventually(so, f"callback {n} of {order.id} was not attempted {times} times")
+        await eventually(so, f"the first callback of {order.id} was not attempted {times} times")
 
     async def replay(self, order: Order, n: int) -> Delivery | None:
         """What the client's replay does."""

@@ -48,10 +48,10 @@ class Kafka:
             self.process.kill()
             self.process.wait()
 
-    def topic(self, name: str, partitions: int = 4) -> str:
-        """Makes a topic; its address for a follower."""
+    def topic(self, name: str) -> str:
+        """Makes a topic of four partitions; its address for a follower."""
         admin = self.admin()
-        admin.create_topics([NewTopic(name, partitions, 1)])[name].result()
+        admin.create_topics([NewTopic(name, 4, 1)])[name].result()
         return f"kafka://{self.address}/{name}"
 
     def admin(self) -> AdminClient:

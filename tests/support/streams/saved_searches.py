@@ -14,8 +14,8 @@ from tests.support.api.waiting import until
 from tests.support.app import RunningApp
 from tests.support.orders.shop import Shop
 from tests.support.services.receiver import Receiver
+from tests.support.streams.changes import Json
 
-Json = dict[str, Any]
 FIRST_MARKER = 1_000_000_000
 """Items from this id on mark moments for `until_all_callbacks_are_sent`; `received` leaves them out."""
 _MARKERS = count(FIRST_MARKER)

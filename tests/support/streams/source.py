@@ -10,16 +10,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import httpx
 import orjson
 
 from tests.support.api.catalogue import simple_item
 from tests.support.indexer.fixtures import lines
+from tests.support.streams.changes import Json
 from tests.support.streams.kafka import Kafka
 
-Json = dict[str, Any]
 NAMES = (
     "AK-47 | Redline (Field-Tested)",
     "AWP | Asiimov (Field-Tested)",

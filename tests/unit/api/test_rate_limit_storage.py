@@ -6,6 +6,7 @@ from types import FrameType
 from typing import Any
 
 from limits import parse
+from limits.aio.storage import MemoryStorage
 
 from api.rate_limits.storage import LocalStorage, WindowCounter
 
@@ -46,3 +47,12 @@ async def calls_of_charges(keys: int) -> int:
     finally:
         sys.setprofile(None)
     return calls
+
+
+def test_the_library_has_the_method_that_the_storage_overrides() -> None:
+    private = "_MemoryStorage__schedule_expiry"
+    assert private in vars(LocalStorage)
+    assert private in vars(MemoryStorage), (
+        f"limits has renamed {private}: override its new name in api/rate_limits/storage.py, "
+        "or every charge looks at all keys"
+    )

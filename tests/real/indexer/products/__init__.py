@@ -1,1 +1,1 @@
-"""Changes and orders beside a load, and the lock of who is at work."""
+"""Products of generations: made and removed as one with the listings, and brought along by live changes."""

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from api.cheapest import service
-from api.cheapest.candidates import find_offers
+from api.cheapest.service import find_offers
 from api.retention import KEY_RETENTION, apply_retention
 from api.settings import Settings
 from store.auth import tokens

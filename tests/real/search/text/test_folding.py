@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 from opensearchpy import OpenSearch
 
-from mappings.ascii_folding import ASCII_FOLDING
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.folding import fold
+from mappings.folding_tables import ASCII_FOLDING
 
 # Capitals that the engine's table lacks while it has their small letters: ours writes both in ASCII.
 LACKING = "\u01a6\u212b\u2183\u2c7e\u2c7f\ua78d\ua7aa\ua7ab\ua7ac\ua7ad\ua7ae\ua7b0\ua7b1\ua7b2\ua7c5\ua7c6"

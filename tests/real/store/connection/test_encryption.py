@@ -8,11 +8,12 @@ import pytest
 from sqlalchemy import text
 
 from api.webhooks.limits import FreeCapacity
-from store import endpoints, reencryption
+from store import database, endpoints
 from store.auth import signing_keys, tokens
 from store.connection.encryption import Cipher, new_key
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
+from store.database import check_keys, check_schema
 from store.orders import orders, privacy
 from store.orders.orders import OrderFilter
 from store.outbox import deliveries
@@ -68,14 +69,14 @@ async def secrets_of(store: Store) -> list[Any]:
 
 async def rotate(store: Store) -> None:
     async with store.transaction() as connection:
-        for table in reencryption.TABLES:
-            count, after = await reencryption.reencrypt(connection, table, "", 100)
+        for table in database.TABLES:
+            count, after = await database.reencrypt(connection, table, "", 100)
             assert (count, after) == (1, None)
 
 
 async def plain(store: Store) -> int:
     async with store.reading() as connection:
-        return await reencryption.count_plain(connection)
+        return await database.count_plain(connection)
 
 
 async def test_the_database_has_nothing_readable_and_the_service_all(url: str, new_order: NewOrders) -> None:
@@ -108,7 +109,7 @@ async def test_a_rotation_leaves_what_is_read_as_it_was(url: str, new_order: New
     await store.close()
     for keys in ([OLD], [NEW, OLD], [NEW]):
         store = Store(url, cipher=Cipher(keys))
-        await store.check_keys()
+        await check_keys(store)
         assert await secrets_of(store) == before
         if len(keys) < 2 or keys[0] == NEW:
             await rotate(store)
@@ -122,8 +123,8 @@ async def test_without_the_right_key_the_error_says_so(url: str, new_order: NewO
     placed = await fill(store, new_order(1))
     await store.close()
     store = Store(url, cipher=cipher)
-    await store.check()  # what knows no secret, such as a load, needs no key
-    for read in (store.check_keys(), get(store, placed.id)):
+    await check_schema(store)  # what knows no secret, such as a load, needs no key
+    for read in (check_keys(store), get(store, placed.id)):
         with pytest.raises(StoreUnavailable, match="no key of GEAR_ENCRYPTION_KEYRING decrypts them"):
             await read
     await store.close()

@@ -13,6 +13,7 @@ import pytest
 
 from store import migrate
 from store.connection.engine import Store
+from store.database import check_schema
 from tests.support.servers import free_port
 from tests.support.store.postgres import Postgres
 from tests.support.store.small_requests import becomes_usable, read, write
@@ -63,5 +64,5 @@ async def test_transactions_work_behind_pgbouncer(postgres: Postgres) -> None:
             assert len(set(counts)) == 1
         assert await read(workers[0]) == 1 + 20 * 2 * 5
         for worker in workers:
-            await worker.check()
+            await check_schema(worker)
             await worker.close()

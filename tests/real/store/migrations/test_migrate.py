@@ -22,6 +22,7 @@ from store.bound_items import bound_among
 from store.connection.address import database_address
 from store.connection.engine import Store
 from store.connection.errors import ConstraintBroken, StoreUnavailable, UnknownRevision
+from store.database import check_schema
 from store.orders import orders
 from store.records import Order
 from tests.support.store.fixtures import NOW
@@ -110,16 +111,16 @@ async def test_several_processes_may_migrate_at_once(empty_url: str) -> None:
 async def test_a_store_without_its_schema_says_how_to_get_it(empty_url: str) -> None:
     store = Store(empty_url)
     with pytest.raises(StoreUnavailable, match="run gear-api migrate"):
-        await store.check()
+        await check_schema(store)
     with pytest.raises(StoreUnavailable, match="run gear-api migrate"):
         async with store.reading() as connection:
             await bound_among(connection, 730, [5])
     await migrate.upgrade(empty_url)
-    await store.check()
+    await check_schema(store)
     async with store.transaction() as connection:
         await connection.execute(text("UPDATE alembic_version SET version_num = '0000'"))
     with pytest.raises(StoreUnavailable, match="run gear-api migrate"):
-        await store.check()
+        await check_schema(store)
     await store.close()
 
 
@@ -129,7 +130,7 @@ async def test_a_database_of_a_newer_version_is_left_alone_and_served(empty_url:
     store = Store(empty_url)
     async with store.transaction() as connection:
         await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    await store.check()
+    await check_schema(store)
     await store.close()
     await migrate.upgrade(empty_url)
     with pytest.raises(UnknownRevision, match="schema revision '9999' is not among those of this version"):

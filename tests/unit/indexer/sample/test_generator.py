@@ -11,7 +11,7 @@ import orjson
 import pytest
 import zstandard
 
-from indexer.cli.output import write_pieces
+from indexer.cli.run_output import write_pieces
 from indexer.documents.checked_item import item_from_json
 from indexer.documents.document import index_document
 from indexer.errors import CommandError

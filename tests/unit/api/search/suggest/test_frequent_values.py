@@ -15,8 +15,7 @@ from api.errors import ApiError
 from api.search.parsing.prefix import PrefixQuery
 from api.search.response_cache import IndexRevision
 from api.search.suggest.counting import FRESH_SECONDS, FRESH_TIMES, FrequentValueCounts
-from api.search.suggest.frequent_values import FrequentValues
-from api.search.suggest.requests import Suggestion, uncounted_of
+from api.search.suggest.requests import FrequentValues, Suggestion, uncounted_of
 from api.search.suggest.suggest import suggest
 from mappings.fields import SUGGESTED
 from mappings.platforms import Platform

@@ -1,16 +1,49 @@
-"""Writes what a command gives out to a file or stdout, compressed by the file's name."""
+"""Runs `gear-indexer export` and `sample`, which write listings to a file or stdout, compressed by the file's name."""
 
 import gzip
 import secrets
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import zstandard
 
+from indexer.cli.context import command_result, index_of, say
 from indexer.errors import CommandError
+from indexer.maintenance.export import Export
+from indexer.sample.catalogue import read_catalogue
+from indexer.sample.generator import Sampler
+
+
+def run_export(platform: str, *, output: Path | None, quiet: bool, as_json: bool) -> None:
+    """`gear-indexer export`."""
+    result: dict[str, Any] = {"platform": platform, "output": None if output is None else str(output)}
+    with command_result(result, as_json=as_json):
+        index = index_of(platform)
+        result.update({"platform": index.platform.id, "alias": index.alias, "complete": False})
+        export = Export(index.connected(), index.alias)
+        began = time.monotonic()
+        try:
+            result["bytes"] = write_pieces(export.pieces(), output)
+            result["complete"] = True
+        finally:
+            seconds = round(time.monotonic() - began, 3)
+            result.update({"items": export.items, "expected": export.expected, "seconds": seconds})
+        if not quiet:
+            say(f"{export.items:,} items of {index.alias} in {seconds:,.1f} s")
+
+
+def run_sample(count: int, seed: int, *, catalogue: Path, platform: str, output: Path | None, as_json: bool) -> None:
+    """`gear-indexer sample`."""
+    result: dict[str, Any] = {"count": count, "seed": seed, "output": None if output is None else str(output)}
+    with command_result(result, as_json=as_json):
+        began = time.monotonic()
+        sampler = Sampler(read_catalogue(catalogue), index_of(platform).platform, seed)
+        result["bytes"] = write_pieces(sampler.batches(count), output)
+        result["seconds"] = round(time.monotonic() - began, 3)
 
 
 def write_pieces(pieces: Iterable[bytes], output: Path | None) -> int:

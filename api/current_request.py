@@ -1,10 +1,10 @@
-"""When the request at hand arrived, so that what it waits for has only the time that is left."""
+"""The request at hand: its scope, and when it arrived, so that what it waits for has only the time that is left."""
 
 import asyncio
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass
 
-from api.http.request_id import forget_request
+from starlette.types import Scope
 
 
 @dataclass
@@ -13,6 +13,9 @@ class Arrival:
 
     at: float
 
+
+request_scope: ContextVar[Scope | None] = ContextVar("request", default=None)
+"""None outside of a request."""
 
 _arrival: ContextVar[Arrival | None] = ContextVar("arrival", default=None)
 
@@ -32,5 +35,5 @@ def without_request() -> Context:
     """The context of a task that outlives the request which starts it."""
     context = copy_context()
     context.run(_arrival.set, None)
-    context.run(forget_request)
+    context.run(request_scope.set, None)
     return context
