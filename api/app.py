@@ -200,8 +200,8 @@ async def background_workers(
         matcher.worker,
     ]
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(services.change_feed.closing())
-        await stack.enter_async_context(matcher.closing())
+        await stack.enter_async_context(services.change_feed.closing(stop_seconds))
+        await stack.enter_async_context(matcher.closing(stop_seconds))
         if settings.deliver_callbacks:
             entries = order_entries(orders.platforms, settings.public_url)
             dispatcher = await stack.enter_async_context(dispatching(store, entries, settings, trace_configs))

@@ -1,5 +1,6 @@
 """Builds the change feed of one worker: its recorder, and the tail that its readers read."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -43,11 +44,12 @@ class ChangeFeed:
         self.recorder.on_commit = committed
 
     @asynccontextmanager
-    async def closing(self) -> AsyncIterator[None]:
+    async def closing(self, stop_seconds: float) -> AsyncIterator[None]:
         """Releases the recorder's lease after the block, when its worker has stopped."""
         yield
-        with suppress(StoreUnavailable):  # the lease ends by itself
-            await self.recorder.close()
+        with suppress(StoreUnavailable, TimeoutError):  # the lease ends by itself
+            async with asyncio.timeout(stop_seconds):
+                await self.recorder.close()
 
 
 def change_feed(

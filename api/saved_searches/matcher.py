@@ -101,11 +101,11 @@ class Matcher:
         self.worker = PeriodicWorker("saved searches", self.run_once, retry_seconds=retry_seconds)
 
     @asynccontextmanager
-    async def closing(self) -> AsyncIterator[None]:
+    async def closing(self, stop_seconds: float) -> AsyncIterator[None]:
         """Releases the lease after the block, when the worker has stopped."""
         yield
-        with suppress(StoreUnavailable):  # the lease ends by itself
-            async with self._store.transaction() as connection:
+        with suppress(StoreUnavailable, TimeoutError):  # the lease ends by itself
+            async with asyncio.timeout(stop_seconds), self._store.transaction() as connection:
                 await matching.release(connection, self.name, self._owner)
 
     def forget_clauses(self) -> None:
