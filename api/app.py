@@ -31,7 +31,7 @@ import api.search.prices.routes
 import api.search.routes
 import api.telemetry.routes
 import api.vocabulary.routes
-from api.background import STOP_SECONDS, PeriodicWorker, running
+from api.background import STOP_SECONDS, PeriodicWorker, releasing, running
 from api.catalogue.schemas import DeleteBody
 from api.changes.schemas import ChangesBody
 from api.cheapest.schemas import CheapestBody
@@ -200,8 +200,8 @@ async def background_workers(
         matcher.worker,
     ]
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(services.change_feed.closing(stop_seconds))
-        await stack.enter_async_context(matcher.closing(stop_seconds))
+        leases = services.change_feed.recorder.lease, matcher.lease
+        await stack.enter_async_context(releasing(*leases, stop_seconds=stop_seconds))
         if settings.deliver_callbacks:
             entries = order_entries(orders.platforms, settings.public_url)
             dispatcher = await stack.enter_async_context(dispatching(store, entries, settings, trace_configs))

@@ -1,17 +1,22 @@
-"""Background work: tasks that outlive the request which started them, periodic workers, and their one end."""
+"""Background work: tasks that outlive the request which started them, periodic workers, leases, and their one end."""
 
 import asyncio
+import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from contextvars import Context
+from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.deadline import without_request
 from api.errors import ApiError
+from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
+from store.leases import LeaseLostError, Leases
 
 RETRY_SECONDS: Final = 5.0
 STOP_SECONDS: Final = 5.0
@@ -221,6 +226,66 @@ async def running(*workers: PeriodicWorker, stop_seconds: float = STOP_SECONDS) 
         for worker in workers:
             worker.stop()
         await finish(tasks, stop_seconds)
+
+
+class Lease:
+    """What one worker has of a lease: it lasts `seconds`, and is fresh for `renew_seconds` after it was renewed."""
+
+    def __init__(self, store: Store, leases: Leases, name: str, seconds: float, renew_seconds: float) -> None:
+        self._store = store
+        self._leases = leases
+        self._name = name
+        self._seconds = seconds
+        self._renew_seconds = renew_seconds
+        self._owner = secrets.token_hex(8)
+        self._renewed_at = float("-inf")
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it need not be renewed yet."""
+        return time.monotonic() - self._renewed_at < self._renew_seconds
+
+    def lose(self) -> None:
+        """Notes that another worker has taken over."""
+        self._renewed_at = float("-inf")
+
+    async def is_elsewhere(self, connection: AsyncConnection) -> bool:
+        """Whether another worker has it."""
+        return await self._leases.is_elsewhere(connection, self._name, self._owner, datetime.now(UTC))
+
+    async def take(self, connection: AsyncConnection) -> bool:
+        """Takes or renews it; False where another worker has it, or there is nothing to lease."""
+        is_taken = await self._leases.take(connection, self._name, self._owner, datetime.now(UTC), self._seconds)
+        if is_taken:
+            self._renewed_at = time.monotonic()
+        return is_taken
+
+    async def renew(self) -> None:
+        """Renews it unless it is fresh; raises LeaseLostError, StoreUnavailable."""
+        if not self.is_fresh:
+            async with self._store.transaction() as connection:
+                if not await self.take(connection):
+                    raise LeaseLostError
+
+    async def release(self) -> None:
+        """Leaves it to another worker; raises StoreUnavailable."""
+        async with self._store.transaction() as connection:
+            await self._leases.release(connection, self._name, self._owner)
+
+
+@asynccontextmanager
+async def releasing(*leases: Lease, stop_seconds: float = STOP_SECONDS) -> AsyncIterator[None]:
+    """Releases the leases after the block, when their workers have stopped, all at the same time.
+
+    One that is not released in `stop_seconds` ends by itself.
+    """
+    try:
+        yield
+    finally:
+        tasks = BackgroundTasks()
+        for lease in leases:
+            tasks.start(lease.release())
+        await tasks.close(stop_seconds)
 
 
 async def finish(

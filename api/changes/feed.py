@@ -1,8 +1,6 @@
 """Builds the change feed of one worker: its recorder, and the tail that its readers read."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +14,6 @@ from api.telemetry.engine_observer import EngineObserver
 from api.telemetry.metrics import Metrics
 from mappings.platforms import Platforms
 from store.connection.engine import Store
-from store.connection.errors import StoreUnavailable
 
 CONNECTIONS: Final = 12
 CACHED_BYTES: Final = 8 * 1024**2  # of shared documents: what changes together is much alike
@@ -42,14 +39,6 @@ class ChangeFeed:
             worker.wake()
 
         self.recorder.on_commit = committed
-
-    @asynccontextmanager
-    async def closing(self, stop_seconds: float) -> AsyncIterator[None]:
-        """Releases the recorder's lease after the block, when its worker has stopped."""
-        yield
-        with suppress(StoreUnavailable, TimeoutError):  # the lease ends by itself
-            async with asyncio.timeout(stop_seconds):
-                await self.recorder.close()
 
 
 def change_feed(

@@ -4,10 +4,8 @@ Its place in the log moves in the transaction that queues the callbacks: each ma
 """
 
 import asyncio
-import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -15,7 +13,7 @@ from typing import Final
 import structlog
 from opensearchpy.exceptions import TransportError
 
-from api.background import PeriodicWorker
+from api.background import Lease, PeriodicWorker
 from api.changes.entries import Side, changes_of
 from api.changes.log import MAX_SIDES, ChangeLog, segments_from
 from api.changes.tail import Tail
@@ -37,8 +35,9 @@ from mappings.platforms import Platforms
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.feeds import Feed, Segment
+from store.leases import LeaseLostError
 from store.saved_searches import matching, searches
-from store.saved_searches.matching import MovedError, Place
+from store.saved_searches.matching import Place
 from store.saved_searches.searches import SavedSearch
 
 TICK_SECONDS: Final = 0.5
@@ -89,8 +88,7 @@ class Matcher:
         self._tail = tail
         self._set_lag = set_lag
         self._all_matched_at = time.monotonic()
-        self._owner = secrets.token_hex(8)
-        self._leased_at = float("-inf")
+        self.lease = Lease(store, matching.LEASES, self.name, LEASE_SECONDS, RENEW_SECONDS)
         self._fields = Fields(engine.properties)
         self._clauses: dict[str, Compiled | None] = {}
         self._clears = 0
@@ -99,14 +97,6 @@ class Matcher:
         self.limits = limits
         self.on_match: Callable[[], None] = lambda: None
         self.worker = PeriodicWorker("saved searches", self.run_once, retry_seconds=retry_seconds)
-
-    @asynccontextmanager
-    async def closing(self, stop_seconds: float) -> AsyncIterator[None]:
-        """Releases the lease after the block, when the worker has stopped."""
-        yield
-        with suppress(StoreUnavailable, TimeoutError):  # the lease ends by itself
-            async with asyncio.timeout(stop_seconds), self._store.transaction() as connection:
-                await matching.release(connection, self.name, self._owner)
 
     def forget_clauses(self) -> None:
         """The vocabulary has changed: all texts are read anew, also those that are being read."""
@@ -122,8 +112,8 @@ class Matcher:
             has_more = await self._tick()
             self._measure(has_more=has_more)
             return 0.0 if has_more else TICK_SECONDS
-        except MovedError:
-            self._leased_at = float("-inf")
+        except LeaseLostError:
+            self.lease.lose()
             self._measure(has_more=False)
             log.info("another worker matches saved searches")
             return TICK_SECONDS
@@ -139,19 +129,16 @@ class Matcher:
 
     async def _is_leased(self) -> bool:
         """Whether there is a search, and this worker may match it."""
-        now = datetime.now(UTC)
         async with self._store.reading() as connection:
-            if not await searches.any_live(connection, now):
+            if not await searches.any_live(connection, datetime.now(UTC)):
                 return False
-            if time.monotonic() - self._leased_at < RENEW_SECONDS:
+            if self.lease.is_fresh:
                 return True
-            if await matching.leased_elsewhere(connection, self.name, self._owner, now):
+            if await self.lease.is_elsewhere(connection):
                 return False
         async with self._store.transaction() as connection:
-            if not await matching.lease(connection, self.name, self._owner, now, LEASE_SECONDS):
-                return False
-        self._leased_at = time.monotonic()
-        return True
+            await matching.ensure(connection, self.name)
+            return await self.lease.take(connection)
 
     async def _tick(self) -> bool:
         """Matches the next changes; whether there may be more."""
@@ -178,7 +165,7 @@ class Matcher:
             await self._match(segment, before, last, live)
         except NotLoadedError:
             await self._begin_anew(feed, before)
-        except (ApiError, StoreUnavailable, MovedError):
+        except (ApiError, StoreUnavailable, LeaseLostError):
             raise
         except Exception:
             self._failing, self._failures = Place(segment.id, last), self._failures + 1
@@ -306,7 +293,7 @@ class Matcher:
         refused = set[int]()
         for begin in range(0, len(parts), MAX_AT_ONCE):
             if not await self._is_leased():
-                raise MovedError
+                raise LeaseLostError
             for matches in await asyncio.gather(
                 *(self._ask(segment, part, refused) for part in parts[begin : begin + MAX_AT_ONCE])
             ):

@@ -14,13 +14,12 @@ from pydantic import BaseModel
 
 import mappings.platforms
 from api.app import background_workers, create_app
+from api.background import Lease
 from api.cli.main import main
 from api.http.admission import Admission
 from api.services import open_services
 from api.settings import Settings
 from api.telemetry.metrics import Metrics
-from store import feeds
-from store.saved_searches import matching
 from tests.support.api.hanging import Hanging
 from tests.support.api.platform_files import platform_folder
 from tests.support.app import settings_for
@@ -83,12 +82,12 @@ async def test_leases_that_are_not_released_in_time_hold_up_the_end_no_longer(
     hang = Hanging()
     settings, metrics = settings_for("http://127.0.0.1:1", "gear-test", tmp_path), Metrics(None)
     await migrated(settings.database_url)
-    monkeypatch.setattr(feeds, "release", hang)
-    monkeypatch.setattr(matching, "release", hang)
+    monkeypatch.setattr(Lease, "release", hang)
     async with AsyncExitStack() as resources:
         cursor_budget = Admission(settings.max_concurrency, metrics.requests).budgets["export"]
         services = await open_services(settings, shared_platforms(), metrics, cursor_budget, resources)
         async with background_workers(services, stop_seconds=0.5):
             stopped_at = time.monotonic()
         assert len(hang.cancelled_at) == 2
+        assert max(hang.cancelled_at) - min(hang.cancelled_at) < 0.5
         assert time.monotonic() - stopped_at < 5
