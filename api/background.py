@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import Context
 from datetime import UTC, datetime
@@ -19,6 +19,8 @@ from store.connection.errors import StoreUnavailable
 from store.leases import LeaseLostError, Leases
 
 RETRY_SECONDS: Final = 5.0
+MAX_RETRY_SECONDS: Final = 60.0  # of a row that fails alone: it is set aside after six minutes
+MAX_FAILURES: Final = 10  # of a row alone
 STOP_SECONDS: Final = 5.0
 TASKS_STOP_SECONDS: Final = 3.0  # longer than the engine's default deadline
 CANCEL_SECONDS: Final = 2.0
@@ -33,6 +35,7 @@ index's refresh."""
 log = structlog.get_logger("gear.api")
 
 Result = TypeVar("Result")
+Row = TypeVar("Row", bound=Hashable)
 
 
 class BackgroundTasks:
@@ -226,6 +229,60 @@ async def running(*workers: PeriodicWorker, stop_seconds: float = STOP_SECONDS) 
         for worker in workers:
             worker.stop()
         await finish(tasks, stop_seconds)
+
+
+class FailingRows(Generic[Row]):
+    """Keeps a row that fails by a fault of ours from holding up others, and from being tried for ever.
+
+    It is tried again after ever longer pauses, and set aside after MAX_FAILURES until the process starts anew.
+    """
+
+    def __init__(self, work: str, *, retry_seconds: float = RETRY_SECONDS) -> None:
+        self._work = work
+        self._retry_seconds = retry_seconds
+        self._failures: dict[Row, tuple[int, float]] = {}  # how often it failed, and until when it pauses
+
+    def paused(self) -> list[Row]:
+        """The rows that are not to be tried now."""
+        now = time.monotonic()
+        return [row for row, (_, until) in self._failures.items() if now < until]
+
+    def ready(self, rows: Iterable[Row]) -> list[Row]:
+        """Those of these rows that may be tried now."""
+        paused = set(self.paused())
+        return [row for row in rows if row not in paused]
+
+    async def run(self, rows: Sequence[Row], batch: Callable[[Sequence[Row]], Awaitable[list[Result]]]) -> list[Result]:
+        """The results of a batch. After an unexpected error those of each half, down to the row that fails alone.
+
+        Raises StoreUnavailable.
+        """
+        if not rows:
+            return []
+        try:
+            results = await batch(rows)
+        except StoreUnavailable:
+            raise
+        except Exception:
+            if len(rows) > 1:
+                middle = len(rows) // 2
+                return [*await self.run(rows[:middle], batch), *await self.run(rows[middle:], batch)]
+            failures = self._count(rows[0])
+            log.exception("a row fails; report it", work=self._work, row=str(rows[0]), failures=failures)
+            return []
+        for row in rows:
+            self._failures.pop(row, None)
+        return results
+
+    def _count(self, row: Row) -> int:
+        """Counts a failure of the row, which pauses then; returns how often it has failed."""
+        failures = self._failures.get(row, (0, 0.0))[0] + 1
+        pause = min(MAX_RETRY_SECONDS, self._retry_seconds * 2.0 ** (failures - 1))
+        if failures == MAX_FAILURES:
+            log.error("a row is set aside until a process starts; report it", work=self._work, row=str(row))
+            pause = float("inf")
+        self._failures[row] = failures, time.monotonic() + pause
+        return failures
 
 
 class Lease:
