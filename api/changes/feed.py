@@ -6,7 +6,7 @@ from typing import Final
 
 from api.background import BackgroundTasks, PeriodicWorker
 from api.changes.log import ChangeLog
-from api.changes.recorder import Recorder
+from api.changes.recorder import Intervals, Recorder
 from api.changes.tail import Tail
 from api.engine.feed import FeedEngine
 from api.settings import Settings
@@ -48,6 +48,7 @@ def change_feed(
     tasks: BackgroundTasks,
     metrics: Metrics,
     resources: AsyncExitStack,
+    intervals: Intervals,
 ) -> ChangeFeed:
     """The feed of a service with these settings; `resources` closes its connections."""
     observer = EngineObserver("feed", metrics.engine)
@@ -55,7 +56,7 @@ def change_feed(
     resources.push_async_callback(engine.close)
     change_log = ChangeLog(engine, settings.index_prefix)
     # each knows the other: readers wake the recorder, which wakes who waits
-    recorder = Recorder(engine, store, platforms, change_log, settings.changes_retention, metrics.feed)
+    recorder = Recorder(engine, store, platforms, change_log, settings.changes_retention, metrics.feed, intervals)
     worker = PeriodicWorker("change feed", recorder.run_once)
     tail = Tail(store, change_log, tasks, worker.wake, metrics.feed.set_waiting_readers)
     recorder.on_commit = tail.wake

@@ -66,6 +66,9 @@ class Intervals:
     logs: int = 8  # in a retention time
 
 
+INTERVALS: Final = Intervals()
+
+
 class Recorder:
     """Ticks while it has the lease. `on_commit` is called after changes were committed."""
 
@@ -77,8 +80,7 @@ class Recorder:
         change_log: ChangeLog,
         retention: timedelta,
         metrics: FeedMetrics,
-        *,
-        intervals: Intervals = Intervals(),
+        intervals: Intervals,
     ) -> None:
         self._engine = engine
         self._store = store
@@ -87,7 +89,7 @@ class Recorder:
         self._name = change_log.feed
         self._retention = retention
         self._metrics = metrics
-        self.intervals = intervals
+        self._intervals = intervals
         self.on_commit: Callable[[], None] = lambda: None
         self.lease = Lease(store, feeds.LEASES, self._name, LEASE_SECONDS, RENEW_SECONDS)
         self._touched_at = self._expired_at = float("-inf")
@@ -166,7 +168,7 @@ class Recorder:
         self, feed: Feed, segment: Segment | None, state: State, moved: dict[str, Observed]
     ) -> tuple[Feed, Segment | None]:
         following, last, kinds = dict(state), feed.committed, Counter[str]()
-        if segment is not None and segment.opened_at < datetime.now(UTC) - self._retention / self.intervals.logs:
+        if segment is not None and segment.opened_at < datetime.now(UTC) - self._retention / self._intervals.logs:
             segment = None
         for key, serving in moved.items():
             following[key] = await self._snapshot(serving)
@@ -276,7 +278,7 @@ class Recorder:
 
     async def _touch(self, state: State) -> None:
         """Makes the engine keep the snapshots."""
-        if time.monotonic() - self._touched_at > self.intervals.touch_seconds:
+        if time.monotonic() - self._touched_at > self._intervals.touch_seconds:
             self._touched_at = time.monotonic()
             for snapshot in state.values():
                 with suppress(PitGoneError):  # found when it is compared
@@ -284,7 +286,7 @@ class Recorder:
 
     async def _expire(self, feed: Feed) -> None:
         """Gives up old logs, and the feed where nobody reads it."""
-        if time.monotonic() - self._expired_at < self.intervals.expire_seconds:
+        if time.monotonic() - self._expired_at < self._intervals.expire_seconds:
             return
         self._expired_at = time.monotonic()
         before = datetime.now(UTC) - self._retention

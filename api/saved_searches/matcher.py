@@ -65,6 +65,9 @@ class Limits:
     max_failures: int = 10  # one after the other, of ever smaller batches, until one change is skipped
 
 
+LIMITS: Final = Limits()
+
+
 class Matcher:
     """Ticks while it has the lease. `on_match` is called after callbacks were queued."""
 
@@ -76,9 +79,7 @@ class Matcher:
         change_log: ChangeLog,
         tail: Tail,
         set_lag: Callable[[float], None],
-        *,
-        limits: Limits = Limits(),
-        retry_seconds: float = RETRY_SECONDS,
+        limits: Limits,
     ) -> None:
         self._engine = engine
         self._store = store
@@ -94,9 +95,9 @@ class Matcher:
         self._clears = 0
         self._failing: Place | None = None  # the last change of the smallest batch that failed unexpectedly
         self._failures = 0  # one after the other
-        self.limits = limits
+        self._limits = limits
         self.on_match: Callable[[], None] = lambda: None
-        self.worker = PeriodicWorker("saved searches", self.run_once, retry_seconds=retry_seconds)
+        self.worker = PeriodicWorker("saved searches", self.run_once, retry_seconds=RETRY_SECONDS)
 
     def forget_clauses(self) -> None:
         """The vocabulary has changed: all texts are read anew, also those that are being read."""
@@ -160,7 +161,7 @@ class Matcher:
             await self._begin_anew(feed, before)
             return False
         segment = next((each for each in segments if each.last > before.seq), feed.newest)
-        last = self._narrowed(segment, before, min(segment.last, before.seq + self.limits.max_changes))
+        last = self._narrowed(segment, before, min(segment.last, before.seq + self._limits.max_changes))
         try:
             await self._match(segment, before, last, live)
         except NotLoadedError:
@@ -169,7 +170,7 @@ class Matcher:
             raise
         except Exception:
             self._failing, self._failures = Place(segment.id, last), self._failures + 1
-            if last > before.seq + 1 or self._failures < self.limits.max_failures:
+            if last > before.seq + 1 or self._failures < self._limits.max_failures:
                 self._measure(has_more=True)
                 raise  # the worker logs it, and less is tried next
             log.exception("a change cannot be matched: saved searches miss it, and their gapAt says so; report it")
@@ -208,10 +209,10 @@ class Matcher:
                     if number in refused:
                         log.error("a saved search cannot be matched", search=each)
                         missed.append(each)
-        last = cut(matches, last, self.limits.max_matches)
+        last = cut(matches, last, self._limits.max_matches)
         seqs_of = {each: [seq for seq in seqs if seq <= last] for each, seqs in matches.items()}
         contents = await self._contents(segment, sorted({seq for seqs in seqs_of.values() for seq in seqs}))
-        size = self.limits.max_changes_a_callback
+        size = self._limits.max_changes_a_callback
         bodies = {each: bodies_of(seqs, contents, size) for each, seqs in seqs_of.items() if seqs}
         async with self._store.transaction() as connection:
             now = datetime.now(UTC)
@@ -240,7 +241,7 @@ class Matcher:
         unknown = sorted(live.keys() - self._clauses.keys())
         clauses = {each: self._clauses[each] for each in live.keys() & self._clauses.keys()}
         same = {each.clause: each for each in clauses.values() if each is not None}
-        max_read = self.limits.max_read
+        max_read = self._limits.max_read
         for begin in range(0, len(unknown), max_read):
             async with self._store.reading() as connection:
                 added = await searches.with_ids(connection, unknown[begin : begin + max_read])
