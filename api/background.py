@@ -71,8 +71,8 @@ class SingleFlight(Generic[Result]):
         self._work = work
         self._task: asyncio.Task[Result] | None = None
 
-    async def result(self, seconds: float, absent: type[Exception]) -> Result | None:
-        """The result; None where it does not come in time or the work fails with `absent`."""
+    async def result(self, seconds: float | None = None, absent: type[Exception] | tuple[()] = ()) -> Result | None:
+        """The result; None where it is not there in time or the work fails with `absent`. Raises its other errors."""
         if self._task is None or self._task.done():
             self._task = self._tasks.start(self._work())
         task = self._task  # another caller may begin the next run before this one wakes
