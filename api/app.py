@@ -32,8 +32,9 @@ import api.search.routes
 import api.telemetry.routes
 import api.vocabulary.routes
 from api.auth import charge_address
-from api.background import STOP_SECONDS, PeriodicWorker, running
+from api.background import STOP_SECONDS, PeriodicWorker, releasing, running
 from api.catalogue.schemas import DeleteBody
+from api.changes.recorder import INTERVALS, Intervals
 from api.changes.schemas import ChangesBody
 from api.cheapest.schemas import CheapestBody
 from api.http.admission import Admission
@@ -48,6 +49,7 @@ from api.orders.sandbox.worker import sandbox_moves
 from api.orders.schemas import OrderBody, TransitionBody
 from api.rate_limits.limits import QuotaHeaders
 from api.retention import retention
+from api.saved_searches.matcher import LIMITS, Limits
 from api.saved_searches.schemas import SavedSearchBody
 from api.search.schemas.search import SearchBody
 from api.services import Services, open_services
@@ -119,7 +121,12 @@ class GearApp(FastAPI):
 
 
 def create_app(
-    settings: Settings, platforms: Platforms | None = None, *, body_seconds: float = BODY_SECONDS
+    settings: Settings,
+    platforms: Platforms | None = None,
+    *,
+    body_seconds: float = BODY_SECONDS,
+    intervals: Intervals = INTERVALS,
+    limits: Limits = LIMITS,
 ) -> FastAPI:
     """The service with these settings; raises PlatformFileError or AddressRefused where they are wrong."""
     platforms = platforms or read_platforms(settings.platform_files)
@@ -131,7 +138,8 @@ def create_app(
         async with AsyncExitStack() as resources:
             await resources.enter_async_context(measured_lag(metrics.process.observe_lag))
             admission = Admission(settings.max_concurrency, metrics.requests)
-            services = await open_services(settings, platforms, metrics, admission.budgets["export"], resources)
+            budget = admission.budgets["export"]
+            services = await open_services(settings, platforms, metrics, budget, resources, intervals, limits)
             app.state.services = services.by_type()
             app.state.drain.on_begin = services.change_feed.tail.close
             trace_configs = await resources.enter_async_context(tracing.exporting(settings, services.orders.store))
@@ -201,8 +209,8 @@ async def background_workers(
         matcher.worker,
     ]
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(services.change_feed.closing())
-        await stack.enter_async_context(matcher.closing())
+        leases = services.change_feed.recorder.lease, matcher.lease
+        await stack.enter_async_context(releasing(*leases, stop_seconds=stop_seconds))
         if settings.deliver_callbacks:
             entries = order_entries(orders.platforms, settings.public_url)
             dispatcher = await stack.enter_async_context(dispatching(store, entries, settings, trace_configs))

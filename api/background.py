@@ -1,19 +1,26 @@
-"""Background work: tasks that outlive the request which started them, periodic workers, and their one end."""
+"""Background work: tasks that outlive the request which started them, periodic workers, leases, and their one end."""
 
 import asyncio
+import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import Context
+from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.current_request import without_request
 from api.errors import ApiError
+from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
+from store.leases import LeaseLostError, Leases
 
 RETRY_SECONDS: Final = 5.0
+MAX_RETRY_SECONDS: Final = 60.0  # of a row that fails alone: it is set aside after six minutes
+MAX_FAILURES: Final = 10  # of a row alone
 STOP_SECONDS: Final = 5.0
 TASKS_STOP_SECONDS: Final = 3.0  # longer than the engine's default deadline
 CANCEL_SECONDS: Final = 2.0
@@ -28,6 +35,7 @@ index's refresh."""
 log = structlog.get_logger("gear.api")
 
 Result = TypeVar("Result")
+Row = TypeVar("Row", bound=Hashable)
 
 
 class BackgroundTasks:
@@ -63,8 +71,8 @@ class SingleFlight(Generic[Result]):
         self._work = work
         self._task: asyncio.Task[Result] | None = None
 
-    async def result(self, seconds: float, absent: type[Exception]) -> Result | None:
-        """The result; None where it does not come in time or the work fails with `absent`."""
+    async def result(self, seconds: float | None = None, absent: type[Exception] | tuple[()] = ()) -> Result | None:
+        """The result; None where it is not there in time or the work fails with `absent`. Raises its other errors."""
         if self._task is None or self._task.done():
             self._task = self._tasks.start(self._work())
         task = self._task  # another caller may begin the next run before this one wakes
@@ -221,6 +229,120 @@ async def running(*workers: PeriodicWorker, stop_seconds: float = STOP_SECONDS) 
         for worker in workers:
             worker.stop()
         await finish(tasks, stop_seconds)
+
+
+class FailingRows(Generic[Row]):
+    """Keeps a row that fails by a fault of ours from holding up others, and from being tried for ever.
+
+    It is tried again after ever longer pauses, and set aside after MAX_FAILURES until the process starts anew.
+    """
+
+    def __init__(self, work: str, *, retry_seconds: float = RETRY_SECONDS) -> None:
+        self._work = work
+        self._retry_seconds = retry_seconds
+        self._failures: dict[Row, tuple[int, float]] = {}  # how often it failed, and until when it pauses
+
+    def paused(self) -> list[Row]:
+        """The rows that are not to be tried now."""
+        now = time.monotonic()
+        return [row for row, (_, until) in self._failures.items() if now < until]
+
+    def ready(self, rows: Iterable[Row]) -> list[Row]:
+        """Those of these rows that may be tried now."""
+        paused = set(self.paused())
+        return [row for row in rows if row not in paused]
+
+    async def run(self, rows: Sequence[Row], batch: Callable[[Sequence[Row]], Awaitable[list[Result]]]) -> list[Result]:
+        """The results of a batch. After an unexpected error those of each half, down to the row that fails alone.
+
+        Raises StoreUnavailable.
+        """
+        if not rows:
+            return []
+        try:
+            results = await batch(rows)
+        except StoreUnavailable:
+            raise
+        except Exception:
+            if len(rows) > 1:
+                middle = len(rows) // 2
+                return [*await self.run(rows[:middle], batch), *await self.run(rows[middle:], batch)]
+            failures = self._count(rows[0])
+            log.exception("a row fails; report it", work=self._work, row=str(rows[0]), failures=failures)
+            return []
+        for row in rows:
+            self._failures.pop(row, None)
+        return results
+
+    def _count(self, row: Row) -> int:
+        """Counts a failure of the row, which pauses then; returns how often it has failed."""
+        failures = self._failures.get(row, (0, 0.0))[0] + 1
+        pause = min(MAX_RETRY_SECONDS, self._retry_seconds * 2.0 ** (failures - 1))
+        if failures == MAX_FAILURES:
+            log.error("a row is set aside until a process starts; report it", work=self._work, row=str(row))
+            pause = float("inf")
+        self._failures[row] = failures, time.monotonic() + pause
+        return failures
+
+
+class Lease:
+    """What one worker has of a lease: it lasts `seconds`, and is fresh for `renew_seconds` after it was renewed."""
+
+    def __init__(self, store: Store, leases: Leases, name: str, seconds: float, renew_seconds: float) -> None:
+        self._store = store
+        self._leases = leases
+        self._name = name
+        self._seconds = seconds
+        self._renew_seconds = renew_seconds
+        self._owner = secrets.token_hex(8)
+        self._renewed_at = float("-inf")
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it need not be renewed yet."""
+        return time.monotonic() - self._renewed_at < self._renew_seconds
+
+    def lose(self) -> None:
+        """Notes that another worker has taken over."""
+        self._renewed_at = float("-inf")
+
+    async def is_elsewhere(self, connection: AsyncConnection) -> bool:
+        """Whether another worker has it."""
+        return await self._leases.is_elsewhere(connection, self._name, self._owner, datetime.now(UTC))
+
+    async def take(self, connection: AsyncConnection) -> bool:
+        """Takes or renews it; False where another worker has it, or there is nothing to lease."""
+        is_taken = await self._leases.take(connection, self._name, self._owner, datetime.now(UTC), self._seconds)
+        if is_taken:
+            self._renewed_at = time.monotonic()
+        return is_taken
+
+    async def renew(self) -> None:
+        """Renews it unless it is fresh; raises LeaseLostError, StoreUnavailable."""
+        if not self.is_fresh:
+            async with self._store.transaction() as connection:
+                if not await self.take(connection):
+                    raise LeaseLostError
+
+    async def release(self) -> None:
+        """Leaves it to another worker; raises StoreUnavailable."""
+        async with self._store.transaction() as connection:
+            await self._leases.release(connection, self._name, self._owner)
+
+
+@asynccontextmanager
+async def releasing(*leases: Lease, stop_seconds: float = STOP_SECONDS) -> AsyncIterator[None]:
+    """Releases the leases after the block, when their workers have stopped, all at the same time.
+
+    One that is not released in `stop_seconds` ends by itself.
+    """
+    try:
+        yield
+    finally:
+        tasks = BackgroundTasks()
+        for lease in leases:
+            tasks.start(lease.release())
+        await tasks.close(stop_seconds)
 
 
 async def finish(

@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from api.background import BackgroundTasks
+from api.background import BackgroundTasks, SingleFlight
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.token_cache import TokenCache
@@ -54,19 +54,18 @@ class Readiness:
         self._store = store
         self._platforms = list(platforms)
         self._token_cache = token_cache
-        self._tasks = tasks
         self._timeout = timeout
-        self._checking: asyncio.Task[State] | None = None
-        self._checked_at = 0.0
+        self._checking = SingleFlight(tasks, self._check)
+        self._checked_at = float("-inf")
         self._last = State(None, None)
 
     async def check(self) -> State:
         """The state at most a second ago."""
-        if self._checking is None or (self._checking.done() and time.monotonic() - self._checked_at > KEEP_SECONDS):
-            self._checking = self._tasks.start(self._check())
-        return await asyncio.shield(self._checking)
+        if time.monotonic() - self._checked_at > KEEP_SECONDS:
+            await self._checking.result()
+        return self._last
 
-    async def _check(self) -> State:
+    async def _check(self) -> None:
         engine_error, store_error = await asyncio.gather(self._check_engine(), self._check_store())
         # without the store only the tokens that it has confirmed work
         tokens_error = None if self._token_cache.serves_without_store() else store_error
@@ -76,7 +75,6 @@ class Readiness:
                 "readiness has changed", search=str(state.search or "works"), orders=str(state.orders or "works")
             )
         self._last, self._checked_at = state, time.monotonic()
-        return state
 
     async def _check_engine(self) -> ApiError | None:
         try:

@@ -3,11 +3,13 @@
 It also ends reservations (`api/orders/expiry.py`).
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from api.background import PeriodicWorker
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.background import FailingRows, PeriodicWorker
 from api.orders.expiry import apply_expiry
 from api.settings import Settings
 from store import unanswered_searches
@@ -35,12 +37,13 @@ def retention(
     """The worker that applies the retention rules, counts the real orders that expire and wakes the others then. Any
     number of processes may run it.
     """
+    failing, failing_expiry = FailingRows[str]("retention"), FailingRows[str]("expiry")
 
     async def run_once() -> float:
-        seconds = await apply_retention(store, datetime.now(UTC), settings.personal_data_days)
+        seconds = await apply_retention(store, datetime.now(UTC), settings.personal_data_days, failing)
         if settings.order_expiry is None:
             return seconds
-        expired, until_next = await apply_expiry(store, datetime.now(UTC), settings.order_expiry)
+        expired, until_next = await apply_expiry(store, datetime.now(UTC), settings.order_expiry, failing_expiry)
         if expired:
             count_expired(sum(not order.sandbox for order in expired))
             wake_workers()
@@ -49,16 +52,44 @@ def retention(
     return PeriodicWorker("retention", run_once)
 
 
-async def apply_retention(store: Store, now: datetime, personal_data_days: int | None) -> float:
-    """Erases one batch; returns the seconds until the next, 0 where the batch was full."""
-    async with store.transaction() as connection:
-        keys = await idempotency.erase_older(connection, now - KEY_RETENTION, BATCH)
-        refused = await idempotency.erase_refused(connection, now - REFUSAL_RETENTION, BATCH)
-        callbacks = await searches.erase(connection, now - REMOVED_RETENTION, now - MATCH_RETENTION, BATCH)
-        await unanswered_searches.erase_older(connection, (now - SEARCHES_RETENTION).date())
-        erased = [await privacy.erase_forgotten(connection, ORDERS_BATCH)]
-        if personal_data_days is not None:
-            before = now - timedelta(days=personal_data_days)
-            erased.append(await privacy.erase_older(connection, before, ORDERS_BATCH))
-    await store.empty_journal(erased=any(erased))
-    return 0.0 if BATCH in (keys, refused, callbacks) or ORDERS_BATCH in erased else INTERVAL_SECONDS
+async def apply_retention(
+    store: Store, now: datetime, personal_data_days: int | None, failing: FailingRows[str] | None = None
+) -> float:
+    """Erases one batch; returns the seconds until the next, 0 where the batch was full.
+
+    A rule that fails holds up no other, and an order that fails none.
+    """
+    failing = failing or FailingRows("retention")
+    rules: dict[str, Callable[[AsyncConnection], Awaitable[int | None]]] = {
+        "keys": lambda connection: idempotency.erase_older(connection, now - KEY_RETENTION, BATCH),
+        "refusals": lambda connection: idempotency.erase_refused(connection, now - REFUSAL_RETENTION, BATCH),
+        "callbacks": lambda connection: searches.erase(
+            connection, now - REMOVED_RETENTION, now - MATCH_RETENTION, BATCH
+        ),
+        "searches": lambda connection: unanswered_searches.erase_older(connection, (now - SEARCHES_RETENTION).date()),
+    }
+
+    async def apply(names: Sequence[str]) -> list[int | None]:
+        async with store.transaction() as connection:
+            return [await rules[name](connection) for name in names]
+
+    erased = await failing.run(failing.ready(rules), apply)
+    orders = [await _erase_orders(store, None, failing)]
+    if personal_data_days is not None:
+        orders.append(await _erase_orders(store, now - timedelta(days=personal_data_days), failing))
+    await store.empty_journal(erased=False)
+    return 0.0 if BATCH in erased or ORDERS_BATCH in orders else INTERVAL_SECONDS
+
+
+async def _erase_orders(store: Store, before: datetime | None, failing: FailingRows[str]) -> int:
+    """Erases the personal data of orders, those to be forgotten with None (`privacy.erasable`); returns how many."""
+
+    async def erase(order_ids: Sequence[str]) -> list[str]:
+        async with store.transaction() as connection:
+            erased = await privacy.erase(connection, before, order_ids)
+        await store.empty_journal(erased=bool(erased))
+        return erased
+
+    async with store.reading() as connection:
+        ids = await privacy.erasable(connection, before, ORDERS_BATCH, failing.paused())
+    return len(await failing.run(ids, erase))

@@ -1,22 +1,21 @@
-"""The change feed: the lease of its recorder, and how far its logs are written.
+"""The change feed: the leases of its recorders, and how far its logs are written.
 
 A recorder writes only under its own term: one that was taken over changes nothing here any more.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, delete, insert, or_, select, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.upsert import insert_for
+from store.leases import LeaseLostError, Leases
 from store.schema import feed_segments, feeds
 
-MAX_LEASE: Final = timedelta(minutes=10)
-"""No lease lasts longer, though the clocks of hosts differ. One that says so was taken by a clock that was wrong, and
-is free."""
+LEASES: Final = Leases(feeds, {"term": feeds.c.term + 1})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +36,6 @@ class Feed:
     """
 
     term: int
-    owner: str | None
-    leased_until: datetime | None
     read_at: datetime
     committed: int
     state: str | None
@@ -49,16 +46,6 @@ class Feed:
         """The log that is written, or was last."""
         return self.segments[-1]
 
-    def is_leased_elsewhere(self, owner: str, now: datetime) -> bool:
-        """Whether another recorder has the lease."""
-        if self.leased_until is None or self.owner == owner:
-            return False
-        return now <= self.leased_until <= now + MAX_LEASE
-
-
-class SupersededError(Exception):
-    """Another recorder has taken over."""
-
 
 async def activate(connection: AsyncConnection, name: str, now: datetime) -> None:
     """Notes that the feed is read, and begins it where nobody read it before."""
@@ -67,14 +54,10 @@ async def activate(connection: AsyncConnection, name: str, now: datetime) -> Non
     await connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_={"read_at": now}))
 
 
-def is_over(leased_until: ColumnElement[datetime], now: datetime) -> ColumnElement[bool]:
-    """Whether a lease has ended, or was taken by a clock that was wrong."""
-    return or_(leased_until < now, leased_until > now + MAX_LEASE)
-
-
 async def find(connection: AsyncConnection, name: str) -> Feed | None:
     """The feed; None while nobody reads it."""
-    row = (await connection.execute(select(feeds).where(feeds.c.name == name))).mappings().one_or_none()
+    columns = feeds.c.term, feeds.c.read_at, feeds.c.committed, feeds.c.state
+    row = (await connection.execute(select(*columns).where(feeds.c.name == name))).mappings().one_or_none()
     if row is None:
         return None
     ours = select(feed_segments).where(feed_segments.c.feed == name)
@@ -82,36 +65,18 @@ async def find(connection: AsyncConnection, name: str) -> Feed | None:
     order = feed_segments.c.first, feed_segments.c.last, feed_segments.c.opened_at
     rows = (await connection.execute(ours.order_by(*order))).mappings()
     segments = [Segment(**{key: value for key, value in each.items() if key != "feed"}) for each in rows]
-    return Feed(**{key: value for key, value in row.items() if key != "name"}, segments=segments)
-
-
-async def lease(connection: AsyncConnection, name: str, owner: str, now: datetime, seconds: float) -> bool:
-    """Takes or renews the lease; False where another recorder has it, or nobody reads the feed."""
-    until = now + timedelta(seconds=seconds)
-    ours = update(feeds).where(feeds.c.name == name)
-    renewed = await connection.execute(ours.where(feeds.c.owner == owner).values(leased_until=until))
-    if renewed.rowcount:
-        return True
-    free = or_(feeds.c.owner.is_(None), is_over(feeds.c.leased_until, now))
-    values = {"owner": owner, "term": feeds.c.term + 1, "leased_until": until}
-    return bool((await connection.execute(ours.where(free).values(values))).rowcount)
-
-
-async def release(connection: AsyncConnection, name: str, owner: str) -> None:
-    """Ends the lease."""
-    ours = update(feeds).where(feeds.c.name == name, feeds.c.owner == owner)
-    await connection.execute(ours.values(owner=None, leased_until=None))
+    return Feed(**row, segments=segments)
 
 
 async def commit(connection: AsyncConnection, name: str, term: int, segment: str | None, last: int, state: str) -> None:
-    """Makes the changes up to `last` of a log the feed's, with the state after them; raises SupersededError."""
+    """Makes the changes up to `last` of a log the feed's, with the state after them; raises LeaseLostError."""
     await _update(connection, name, term, committed=last, state=state)
     ours = update(feed_segments).where(feed_segments.c.feed == name, feed_segments.c.id == segment)
     await connection.execute(ours.values(last=last))
 
 
 async def open_segment(connection: AsyncConnection, name: str, term: int, segment: Segment) -> None:
-    """Begins a log and closes those before it; raises SupersededError."""
+    """Begins a log and closes those before it; raises LeaseLostError."""
     await _update(connection, name, term)
     ours = update(feed_segments).where(feed_segments.c.feed == name, feed_segments.c.closed_at.is_(None))
     await connection.execute(ours.values(closed_at=segment.opened_at))
@@ -119,13 +84,13 @@ async def open_segment(connection: AsyncConnection, name: str, term: int, segmen
 
 
 async def reset(connection: AsyncConnection, name: str, term: int) -> None:
-    """Gives up the state and all logs: bookmarks expire; raises SupersededError."""
+    """Gives up the state and all logs: bookmarks expire; raises LeaseLostError."""
     await _update(connection, name, term, state=None)
     await connection.execute(delete(feed_segments).where(feed_segments.c.feed == name))
 
 
 async def expire(connection: AsyncConnection, name: str, term: int, before: datetime) -> None:
-    """Gives up the logs that were closed before then; raises SupersededError."""
+    """Gives up the logs that were closed before then; raises LeaseLostError."""
     await _update(connection, name, term)
     ours = delete(feed_segments).where(feed_segments.c.feed == name, feed_segments.c.closed_at < before)
     await connection.execute(ours)
@@ -143,4 +108,4 @@ async def end(connection: AsyncConnection, name: str, term: int, read_before: da
 async def _update(connection: AsyncConnection, name: str, term: int, **values: object) -> None:
     ours = update(feeds).where(feeds.c.name == name, feeds.c.term == term)
     if not (await connection.execute(ours.values(term=term, **values))).rowcount:
-        raise SupersededError
+        raise LeaseLostError

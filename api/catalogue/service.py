@@ -1,10 +1,12 @@
 """Writes of one request: items put, items deleted, what became of each, and the audit of all."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from api.background import FailingRows
 from api.catalogue.body import MAX_ITEMS, RefusedItem, Sent, records_of
 from api.catalogue.schemas import DeleteBody
 from api.errors import ApiError, invalid
@@ -97,6 +99,7 @@ class WriteAudit:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._counts: dict[tuple[Actor, str], Counter[str]] = {}
+        self._failing = FailingRows[tuple[Actor, str]]("audit of writes")
 
     def add(self, token: Token, platform: str, verb: str, response: dict[str, Any]) -> None:
         """Counts a write; `verb` is `put` or `delete`."""
@@ -108,14 +111,17 @@ class WriteAudit:
 
     async def record(self) -> float:
         """Writes the entries; returns the seconds until the next time. Raises StoreUnavailable, and keeps them then."""
-        counts, self._counts = self._counts, {}
-        if counts:
-            try:
-                async with self._store.transaction() as connection:
-                    for (actor, platform), details in counts.items():
-                        await audit.record(connection, actor, ACTION, platform, datetime.now(UTC), details)
-            except BaseException:
-                for key, details in counts.items():
-                    self._counts.setdefault(key, Counter()).update(details)
-                raise
+        await self._failing.run(self._failing.ready(self._counts), self._write)
         return RECORD_SECONDS
+
+    async def _write(self, keys: Sequence[tuple[Actor, str]]) -> list[None]:
+        counts = {key: self._counts.pop(key) for key in keys}
+        try:
+            async with self._store.transaction() as connection:
+                for (actor, platform), details in counts.items():
+                    await audit.record(connection, actor, ACTION, platform, datetime.now(UTC), details)
+        except BaseException:
+            for key, details in counts.items():
+                self._counts.setdefault(key, Counter()).update(details)
+            raise
+        return []

@@ -1,13 +1,12 @@
 """Builds the change feed of one worker: its recorder, and the tail that its readers read."""
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Final
 
 from api.background import BackgroundTasks, PeriodicWorker
 from api.changes.log import ChangeLog
-from api.changes.recorder import Recorder
+from api.changes.recorder import Intervals, Recorder
 from api.changes.tail import Tail
 from api.engine.feed import FeedEngine
 from api.settings import Settings
@@ -15,7 +14,6 @@ from api.telemetry.engine_observer import EngineObserver
 from api.telemetry.metrics import Metrics
 from mappings.platforms import Platforms
 from store.connection.engine import Store
-from store.connection.errors import StoreUnavailable
 
 CONNECTIONS: Final = 12
 CACHED_BYTES: Final = 8 * 1024**2  # of shared documents: what changes together is much alike
@@ -42,13 +40,6 @@ class ChangeFeed:
 
         self.recorder.on_commit = committed
 
-    @asynccontextmanager
-    async def closing(self) -> AsyncIterator[None]:
-        """Releases the recorder's lease after the block, when its worker has stopped."""
-        yield
-        with suppress(StoreUnavailable):  # the lease ends by itself
-            await self.recorder.close()
-
 
 def change_feed(
     settings: Settings,
@@ -57,6 +48,7 @@ def change_feed(
     tasks: BackgroundTasks,
     metrics: Metrics,
     resources: AsyncExitStack,
+    intervals: Intervals,
 ) -> ChangeFeed:
     """The feed of a service with these settings; `resources` closes its connections."""
     observer = EngineObserver("feed", metrics.engine)
@@ -64,7 +56,7 @@ def change_feed(
     resources.push_async_callback(engine.close)
     change_log = ChangeLog(engine, settings.index_prefix)
     # each knows the other: readers wake the recorder, which wakes who waits
-    recorder = Recorder(engine, store, platforms, change_log, settings.changes_retention, metrics.feed)
+    recorder = Recorder(engine, store, platforms, change_log, settings.changes_retention, metrics.feed, intervals)
     worker = PeriodicWorker("change feed", recorder.run_once)
     tail = Tail(store, change_log, tasks, worker.wake, metrics.feed.set_waiting_readers)
     recorder.on_commit = tail.wake

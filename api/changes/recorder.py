@@ -1,6 +1,5 @@
 """The recorder: one of all workers writes what differs between successive snapshots of the indices to the log."""
 
-import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,8 +10,8 @@ from typing import Final
 
 import msgspec
 import structlog
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from api.background import Lease
 from api.changes.differences import Differences, Snapshot, diff_after_lost_snapshot, diff_indices, diff_same_index
 from api.changes.entries import Difference
 from api.changes.log import ChangeLog, new_segment
@@ -23,7 +22,8 @@ from api.telemetry.metrics import FeedMetrics
 from mappings.platforms import Platforms
 from store import feeds
 from store.connection.engine import Store
-from store.feeds import Feed, Segment, SupersededError
+from store.feeds import Feed, Segment
+from store.leases import LeaseLostError
 
 TICK_SECONDS: Final = 0.5
 LEASE_SECONDS: Final = 6.0
@@ -66,6 +66,9 @@ class Intervals:
     logs: int = 8  # in a retention time
 
 
+INTERVALS: Final = Intervals()
+
+
 class Recorder:
     """Ticks while it has the lease. `on_commit` is called after changes were committed."""
 
@@ -77,8 +80,7 @@ class Recorder:
         change_log: ChangeLog,
         retention: timedelta,
         metrics: FeedMetrics,
-        *,
-        intervals: Intervals = Intervals(),
+        intervals: Intervals,
     ) -> None:
         self._engine = engine
         self._store = store
@@ -87,10 +89,10 @@ class Recorder:
         self._name = change_log.feed
         self._retention = retention
         self._metrics = metrics
-        self.intervals = intervals
+        self._intervals = intervals
         self.on_commit: Callable[[], None] = lambda: None
-        self._owner = secrets.token_hex(8)
-        self._leased_at = self._touched_at = self._expired_at = float("-inf")
+        self.lease = Lease(store, feeds.LEASES, self._name, LEASE_SECONDS, RENEW_SECONDS)
+        self._touched_at = self._expired_at = float("-inf")
         self._recorded_at = float("-inf")  # up to then all changes are recorded
         self._feed: Feed | None = None  # as it is while this worker has the lease
         self._segment: Segment | None = None  # the log that it writes, which nobody else ever writes
@@ -112,7 +114,7 @@ class Recorder:
             self._recorded_at = started
             self._failures = 0
             await self._expire(self._feed)
-        except SupersededError:
+        except LeaseLostError:
             log.info("another worker records the change feed")
         except (ApiError, PitGoneError) as error:
             self._failures += 1
@@ -123,38 +125,18 @@ class Recorder:
             self._metrics.set_lag(time.monotonic() - self._recorded_at)
         return min(MAX_BACK_OFF_SECONDS, TICK_SECONDS * 2.0 ** min(self._failures, 10))
 
-    async def close(self) -> None:
-        """Leaves the feed to another worker."""
-        async with self._store.transaction() as connection:
-            await feeds.release(connection, self._name, self._owner)
-
     async def _leased(self, feed: Feed | None) -> Feed | None:
         """The feed if this worker may write it now."""
-        if feed is not None and time.monotonic() - self._leased_at < RENEW_SECONDS:
+        if feed is not None and self.lease.is_fresh:
             return feed
         async with self._store.reading() as connection:
             stored = await feeds.find(connection, self._name)
-        if stored is None or stored.is_leased_elsewhere(self._owner, datetime.now(UTC)):
-            return None
+            if stored is None or await self.lease.is_elsewhere(connection):
+                return None
         async with self._store.transaction() as connection:
-            if not await self._lease(connection):
+            if not await self.lease.take(connection):
                 return None
             return feed or await feeds.find(connection, self._name)
-
-    async def _renew(self) -> None:
-        """Within a tick; raises SupersededError."""
-        if time.monotonic() - self._leased_at < RENEW_SECONDS:
-            return
-        async with self._store.transaction() as connection:
-            if not await self._lease(connection):
-                raise SupersededError
-
-    async def _lease(self, connection: AsyncConnection) -> bool:
-        """Takes or renews the lease; False where another worker has it."""
-        has_lease = await feeds.lease(connection, self._name, self._owner, datetime.now(UTC), LEASE_SECONDS)
-        if has_lease:
-            self._leased_at = time.monotonic()
-        return has_lease
 
     async def _tick(self, feed: Feed, segment: Segment | None) -> tuple[Feed, Segment | None]:
         """Records what has changed; returns the feed after it and the log that it writes."""
@@ -186,13 +168,13 @@ class Recorder:
         self, feed: Feed, segment: Segment | None, state: State, moved: dict[str, Observed]
     ) -> tuple[Feed, Segment | None]:
         following, last, kinds = dict(state), feed.committed, Counter[str]()
-        if segment is not None and segment.opened_at < datetime.now(UTC) - self._retention / self.intervals.logs:
+        if segment is not None and segment.opened_at < datetime.now(UTC) - self._retention / self._intervals.logs:
             segment = None
         for key, serving in moved.items():
             following[key] = await self._snapshot(serving)
             async with aclosing(self._differences(int(key), state.get(key), following[key])) as parts:
                 async for differences in parts:
-                    await self._renew()
+                    await self.lease.renew()
                     if differences and segment is None:
                         segment = await self._open(feed)
                     if segment is not None:
@@ -296,7 +278,7 @@ class Recorder:
 
     async def _touch(self, state: State) -> None:
         """Makes the engine keep the snapshots."""
-        if time.monotonic() - self._touched_at > self.intervals.touch_seconds:
+        if time.monotonic() - self._touched_at > self._intervals.touch_seconds:
             self._touched_at = time.monotonic()
             for snapshot in state.values():
                 with suppress(PitGoneError):  # found when it is compared
@@ -304,7 +286,7 @@ class Recorder:
 
     async def _expire(self, feed: Feed) -> None:
         """Gives up old logs, and the feed where nobody reads it."""
-        if time.monotonic() - self._expired_at < self.intervals.expire_seconds:
+        if time.monotonic() - self._expired_at < self._intervals.expire_seconds:
             return
         self._expired_at = time.monotonic()
         before = datetime.now(UTC) - self._retention

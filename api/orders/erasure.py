@@ -28,7 +28,7 @@ async def forget_account(
 ) -> Erasure:
     """Erases the personal data of the account's orders, of these tokens, in short transactions.
 
-    Orders that are not at their end are marked and lose theirs once they get there (`privacy.erase_forgotten`).
+    Orders that are not at their end are marked and lose theirs once they get there (`api.retention`).
     `keep_ids` gets the ids before their mark is committed, so that they can be erased again after a restore.
     """
     erasure = Erasure()

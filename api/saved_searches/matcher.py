@@ -4,10 +4,8 @@ Its place in the log moves in the transaction that queues the callbacks: each ma
 """
 
 import asyncio
-import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -15,7 +13,7 @@ from typing import Final
 import structlog
 from opensearchpy.exceptions import TransportError
 
-from api.background import PeriodicWorker
+from api.background import Lease, PeriodicWorker
 from api.changes.entries import Side, changes_of
 from api.changes.log import MAX_SIDES, ChangeLog, segments_from
 from api.changes.tail import Tail
@@ -37,8 +35,9 @@ from mappings.platforms import Platforms
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.feeds import Feed, Segment
+from store.leases import LeaseLostError
 from store.saved_searches import matching, searches
-from store.saved_searches.matching import MovedError, Place
+from store.saved_searches.matching import Place
 from store.saved_searches.searches import SavedSearch
 
 TICK_SECONDS: Final = 0.5
@@ -66,6 +65,9 @@ class Limits:
     max_failures: int = 10  # one after the other, of ever smaller batches, until one change is skipped
 
 
+LIMITS: Final = Limits()
+
+
 class Matcher:
     """Ticks while it has the lease. `on_match` is called after callbacks were queued."""
 
@@ -77,9 +79,7 @@ class Matcher:
         change_log: ChangeLog,
         tail: Tail,
         set_lag: Callable[[float], None],
-        *,
-        limits: Limits = Limits(),
-        retry_seconds: float = RETRY_SECONDS,
+        limits: Limits,
     ) -> None:
         self._engine = engine
         self._store = store
@@ -89,24 +89,15 @@ class Matcher:
         self._tail = tail
         self._set_lag = set_lag
         self._all_matched_at = time.monotonic()
-        self._owner = secrets.token_hex(8)
-        self._leased_at = float("-inf")
+        self.lease = Lease(store, matching.LEASES, self.name, LEASE_SECONDS, RENEW_SECONDS)
         self._fields = Fields(engine.properties)
         self._clauses: dict[str, Compiled | None] = {}
         self._clears = 0
         self._failing: Place | None = None  # the last change of the smallest batch that failed unexpectedly
         self._failures = 0  # one after the other
-        self.limits = limits
+        self._limits = limits
         self.on_match: Callable[[], None] = lambda: None
-        self.worker = PeriodicWorker("saved searches", self.run_once, retry_seconds=retry_seconds)
-
-    @asynccontextmanager
-    async def closing(self) -> AsyncIterator[None]:
-        """Releases the lease after the block, when the worker has stopped."""
-        yield
-        with suppress(StoreUnavailable):  # the lease ends by itself
-            async with self._store.transaction() as connection:
-                await matching.release(connection, self.name, self._owner)
+        self.worker = PeriodicWorker("saved searches", self.run_once, retry_seconds=RETRY_SECONDS)
 
     def forget_clauses(self) -> None:
         """The vocabulary has changed: all texts are read anew, also those that are being read."""
@@ -122,8 +113,8 @@ class Matcher:
             has_more = await self._tick()
             self._measure(has_more=has_more)
             return 0.0 if has_more else TICK_SECONDS
-        except MovedError:
-            self._leased_at = float("-inf")
+        except LeaseLostError:
+            self.lease.lose()
             self._measure(has_more=False)
             log.info("another worker matches saved searches")
             return TICK_SECONDS
@@ -139,19 +130,16 @@ class Matcher:
 
     async def _is_leased(self) -> bool:
         """Whether there is a search, and this worker may match it."""
-        now = datetime.now(UTC)
         async with self._store.reading() as connection:
-            if not await searches.any_live(connection, now):
+            if not await searches.any_live(connection, datetime.now(UTC)):
                 return False
-            if time.monotonic() - self._leased_at < RENEW_SECONDS:
+            if self.lease.is_fresh:
                 return True
-            if await matching.leased_elsewhere(connection, self.name, self._owner, now):
+            if await self.lease.is_elsewhere(connection):
                 return False
         async with self._store.transaction() as connection:
-            if not await matching.lease(connection, self.name, self._owner, now, LEASE_SECONDS):
-                return False
-        self._leased_at = time.monotonic()
-        return True
+            await matching.ensure(connection, self.name)
+            return await self.lease.take(connection)
 
     async def _tick(self) -> bool:
         """Matches the next changes; whether there may be more."""
@@ -173,16 +161,16 @@ class Matcher:
             await self._begin_anew(feed, before)
             return False
         segment = next((each for each in segments if each.last > before.seq), feed.newest)
-        last = self._narrowed(segment, before, min(segment.last, before.seq + self.limits.max_changes))
+        last = self._narrowed(segment, before, min(segment.last, before.seq + self._limits.max_changes))
         try:
             await self._match(segment, before, last, live)
         except NotLoadedError:
             await self._begin_anew(feed, before)
-        except (ApiError, StoreUnavailable, MovedError):
+        except (ApiError, StoreUnavailable, LeaseLostError):
             raise
         except Exception:
             self._failing, self._failures = Place(segment.id, last), self._failures + 1
-            if last > before.seq + 1 or self._failures < self.limits.max_failures:
+            if last > before.seq + 1 or self._failures < self._limits.max_failures:
                 self._measure(has_more=True)
                 raise  # the worker logs it, and less is tried next
             log.exception("a change cannot be matched: saved searches miss it, and their gapAt says so; report it")
@@ -221,10 +209,10 @@ class Matcher:
                     if number in refused:
                         log.error("a saved search cannot be matched", search=each)
                         missed.append(each)
-        last = cut(matches, last, self.limits.max_matches)
+        last = cut(matches, last, self._limits.max_matches)
         seqs_of = {each: [seq for seq in seqs if seq <= last] for each, seqs in matches.items()}
         contents = await self._contents(segment, sorted({seq for seqs in seqs_of.values() for seq in seqs}))
-        size = self.limits.max_changes_a_callback
+        size = self._limits.max_changes_a_callback
         bodies = {each: bodies_of(seqs, contents, size) for each, seqs in seqs_of.items() if seqs}
         async with self._store.transaction() as connection:
             now = datetime.now(UTC)
@@ -253,7 +241,7 @@ class Matcher:
         unknown = sorted(live.keys() - self._clauses.keys())
         clauses = {each: self._clauses[each] for each in live.keys() & self._clauses.keys()}
         same = {each.clause: each for each in clauses.values() if each is not None}
-        max_read = self.limits.max_read
+        max_read = self._limits.max_read
         for begin in range(0, len(unknown), max_read):
             async with self._store.reading() as connection:
                 added = await searches.with_ids(connection, unknown[begin : begin + max_read])
@@ -306,7 +294,7 @@ class Matcher:
         refused = set[int]()
         for begin in range(0, len(parts), MAX_AT_ONCE):
             if not await self._is_leased():
-                raise MovedError
+                raise LeaseLostError
             for matches in await asyncio.gather(
                 *(self._ask(segment, part, refused) for part in parts[begin : begin + MAX_AT_ONCE])
             ):

@@ -5,6 +5,7 @@ Each is moved by the conditional update of every other move, so whoever moved it
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import ColumnElement, Row, Select, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -14,17 +15,27 @@ from store.outbox.callbacks import lock_orders
 from store.records import SYSTEM, Actor, Order
 from store.schema import orders
 
+_ORDERS: Final[Select[tuple[str, int, int]]] = select(orders.c.id, orders.c.platform, orders.c.item)
 
-async def next_expiry(connection: AsyncConnection) -> datetime | None:
-    """When the oldest order in `created` was placed; None where there is none."""
-    oldest = select(func.min(orders.c.created_at)).where(orders.c.state == "created")
+
+async def next_expiry(connection: AsyncConnection, skip: Sequence[str] = ()) -> datetime | None:
+    """When the oldest order in `created`, without those to skip, was placed; None where there is none."""
+    oldest = select(func.min(orders.c.created_at)).where(orders.c.state == "created", orders.c.id.not_in(skip))
     placed_at: datetime | None = (await connection.execute(oldest)).scalar_one()
     return placed_at
 
 
-async def expire(connection: AsyncConnection, placed_before: datetime, limit: int, now: datetime) -> list[Order]:
-    """Fails at most `limit` orders that are still `created`; returns them. Workers share the orders."""
-    due = _oldest([orders.c.state == "created", orders.c.created_at < placed_before], limit)
+async def expirable(
+    connection: AsyncConnection, placed_before: datetime, limit: int, skip: Sequence[str] = ()
+) -> list[str]:
+    """The ids of at most `limit` orders that are still `created`, without those to skip."""
+    due = [orders.c.state == "created", orders.c.created_at < placed_before, orders.c.id.not_in(skip)]
+    return [row.id for row in await connection.execute(_oldest(due, limit))]
+
+
+async def expire(connection: AsyncConnection, order_ids: Sequence[str], now: datetime) -> list[Order]:
+    """Fails those of these orders that are still `created`; returns them. Workers share the orders."""
+    due = _ORDERS.where(orders.c.id.in_(order_ids), orders.c.state == "created")
     rows = (await connection.execute(due.with_for_update(skip_locked=True))).all()
     return await _move(connection, rows, "created", "failed", "expired", now)
 
@@ -62,8 +73,7 @@ def _of(token_id: str, state: str, account: str | None) -> list[ColumnElement[bo
 
 
 def _oldest(conditions: list[ColumnElement[bool]], limit: int) -> Select[tuple[str, int, int]]:
-    columns = select(orders.c.id, orders.c.platform, orders.c.item)
-    return columns.where(*conditions).order_by(orders.c.created_at).limit(limit)
+    return _ORDERS.where(*conditions).order_by(orders.c.created_at).limit(limit)
 
 
 async def _move(

@@ -92,24 +92,30 @@ def _own(account: str, token_ids: Sequence[str]) -> tuple[ColumnElement[bool], .
     return orders.c.account == account, orders.c.token_id.in_(token_ids)
 
 
-async def erase_older(connection: AsyncConnection, before: datetime, limit: int) -> int:
-    """Erases the personal data of at most `limit` orders at their end, unchanged since `before`; returns how many."""
-    return await _erase_some(connection, and_(PERSONAL, orders.c.updated_at < before), limit)
+async def erasable(
+    connection: AsyncConnection, before: datetime | None, limit: int, skip: Sequence[str] = ()
+) -> list[str]:
+    """The ids of at most `limit` orders at their end, without those to skip, whose personal data is to be erased.
 
-
-async def erase_forgotten(connection: AsyncConnection, limit: int) -> int:
-    """Erases the personal data of at most `limit` orders that were to be forgotten and are at their end now, as soon as
-    their last callback is through; returns how many.
+    They are unchanged since `before`; with None they were to be forgotten, and their last callback is through.
     """
-    undelivered = select(deliveries.c.order_id).where(deliveries.c.order_id == orders.c.id, PENDING).exists()
-    return await _erase_some(connection, and_(TO_FORGET, ~undelivered), limit)
+    statement = select(orders.c.id).where(_is_erasable(before), orders.c.id.not_in(skip))
+    return list((await connection.execute(statement.order_by(orders.c.updated_at).limit(limit))).scalars())
 
 
-async def _erase_some(connection: AsyncConnection, condition: ColumnElement[bool], limit: int) -> int:
-    candidates = select(orders.c.id).where(condition).order_by(orders.c.updated_at).limit(limit)
-    ids = list((await connection.execute(candidates.with_for_update(skip_locked=True))).scalars())
+async def erase(connection: AsyncConnection, before: datetime | None, order_ids: Sequence[str]) -> list[str]:
+    """Erases the personal data of those of these orders that are still to be erased; returns their ids."""
+    ours = select(orders.c.id).where(orders.c.id.in_(order_ids), _is_erasable(before))
+    ids = list((await connection.execute(ours.with_for_update(skip_locked=True))).scalars())
     await _erase(connection, ids)
-    return len(ids)
+    return ids
+
+
+def _is_erasable(before: datetime | None) -> ColumnElement[bool]:
+    if before is not None:
+        return and_(PERSONAL, orders.c.updated_at < before)
+    undelivered = select(deliveries.c.order_id).where(deliveries.c.order_id == orders.c.id, PENDING).exists()
+    return and_(TO_FORGET, ~undelivered)
 
 
 async def _erase_ended(connection: AsyncConnection, order_ids: list[str]) -> list[str]:

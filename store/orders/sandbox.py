@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import ColumnElement, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.orders import orders
@@ -23,31 +23,31 @@ async def plan(connection: AsyncConnection, order_id: str, moves: Sequence[Plann
         await connection.execute(insert(sandbox_moves), rows)
 
 
-async def next_due(connection: AsyncConnection) -> datetime | None:
-    """When the next move is due; None where none is planned."""
-    due_at: datetime | None = (await connection.execute(select(func.min(sandbox_moves.c.due_at)))).scalar_one()
-    return due_at
+async def due(connection: AsyncConnection, now: datetime, limit: int, skip: Sequence[str] = ()) -> list[str]:
+    """The ids of at most `limit` orders whose next move is due, without those to skip."""
+    statement = select(sandbox_moves.c.order_id).where(*_due(now), sandbox_moves.c.order_id.not_in(skip))
+    return list((await connection.execute(statement.order_by(sandbox_moves.c.due_at).limit(limit))).scalars())
 
 
-async def move_due(connection: AsyncConnection, now: datetime, limit: int) -> int:
-    """Makes the next move of at most `limit` orders for which it is due; returns how many it took up.
+async def move_due(connection: AsyncConnection, now: datetime, order_ids: Sequence[str]) -> list[str]:
+    """Makes the next move of those of these orders for which it is due; returns the ids of those it took up.
 
     Where somebody moved the order meanwhile, what was planned for it is dropped.
     """
-    earlier = sandbox_moves.alias("earlier")
-    prior = select(earlier.c.n).where(earlier.c.order_id == sandbox_moves.c.order_id, earlier.c.n < sandbox_moves.c.n)
-    due = (
-        select(sandbox_moves)
-        .where(sandbox_moves.c.due_at <= now, ~prior.exists())
-        .order_by(sandbox_moves.c.due_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)  # SQLite's compiler leaves it out
-    )
-    rows = (await connection.execute(due)).all()
+    ours = select(sandbox_moves).where(sandbox_moves.c.order_id.in_(order_ids), *_due(now))
+    # SQLite's compiler leaves the lock out
+    rows = (await connection.execute(ours.with_for_update(skip_locked=True))).all()
     for row in sorted(rows, key=lambda row: str(row.order_id)):
         moved = await orders.move(connection, row.order_id, [row.from_state], row.to_state, row.reason, now)
         done = [sandbox_moves.c.order_id == row.order_id]
         if moved is not None:
             done.append(sandbox_moves.c.n == row.n)
         await connection.execute(delete(sandbox_moves).where(*done))
-    return len(rows)
+    return [row.order_id for row in rows]
+
+
+def _due(now: datetime) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """The moves that are due and have none of the same order before them."""
+    earlier = sandbox_moves.alias("earlier")
+    prior = select(earlier.c.n).where(earlier.c.order_id == sandbox_moves.c.order_id, earlier.c.n < sandbox_moves.c.n)
+    return sandbox_moves.c.due_at <= now, ~prior.exists()

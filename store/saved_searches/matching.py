@@ -3,18 +3,19 @@
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, func, insert, or_, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.upsert import insert_for
-from store.feeds import is_over
+from store.leases import LeaseLostError, Leases
 from store.outbox.callbacks import pending_row
 from store.schema import PENDING, deliveries
 from store.search_schema import saved_searches, search_matchers, search_matches
 
+LEASES: Final = Leases(search_matchers)
 MAX_PENDING: Final = 1000
 """Callbacks of a search that wait for its receiver; what is found beyond them is not told."""
 _IDS: Final = 5000  # of one statement
@@ -35,36 +36,15 @@ class Place:
     seq: int
 
 
-class MovedError(Exception):
-    """Another matcher has gone on from the same place."""
-
-
-async def lease(connection: AsyncConnection, name: str, owner: str, now: datetime, seconds: float) -> bool:
-    """Takes or renews the lease; False where another matcher has it."""
-    await _ensure(connection, name)
-    table = search_matchers.c
-    free = or_(table.owner.is_(None), table.owner == owner, is_over(table.leased_until, now))
-    values = {"owner": owner, "leased_until": now + timedelta(seconds=seconds)}
-    taken = await connection.execute(update(search_matchers).where(table.name == name, free).values(values))
-    return bool(taken.rowcount)
-
-
-async def release(connection: AsyncConnection, name: str, owner: str) -> None:
-    """Ends the lease."""
-    ours = search_matchers.c.name == name, search_matchers.c.owner == owner
-    await connection.execute(update(search_matchers).where(*ours).values(owner=None, leased_until=None))
-
-
-async def leased_elsewhere(connection: AsyncConnection, name: str, owner: str, now: datetime) -> bool:
-    """Whether another matcher has the lease."""
-    table = search_matchers.c
-    others = table.name == name, table.owner != owner, ~is_over(table.leased_until, now)
-    return (await connection.execute(select(table.name).where(*others))).first() is not None
+async def ensure(connection: AsyncConnection, name: str) -> None:
+    """Makes the matcher's row where there is none."""
+    statement = insert_for(connection.dialect.name, search_matchers).values({"name": name, "seq": 0})
+    await connection.execute(statement.on_conflict_do_nothing())
 
 
 async def begin(connection: AsyncConnection, name: str, at: Place, *, is_first: bool) -> None:
     """Puts the matcher at a place where it has none, and where there is nothing before for it to match."""
-    await _ensure(connection, name)
+    await ensure(connection, name)
     ours = [search_matchers.c.name == name, *([] if is_first else [search_matchers.c.segment.is_(None)])]
     await connection.execute(update(search_matchers).where(*ours).values(segment=at.segment, seq=at.seq))
 
@@ -76,7 +56,7 @@ async def place(connection: AsyncConnection, name: str) -> Place:
 
 
 async def advance(connection: AsyncConnection, name: str, before: Place, after: Place) -> None:
-    """Moves from one place to the next; raises MovedError, and then nothing of the transaction may be committed."""
+    """Moves from one place to the next; raises LeaseLostError where another matcher has gone on from there."""
     at = search_matchers.c.segment
     ours = (
         search_matchers.c.name == name,
@@ -85,7 +65,7 @@ async def advance(connection: AsyncConnection, name: str, before: Place, after: 
     )
     moved = await connection.execute(update(search_matchers).where(*ours).values(segment=after.segment, seq=after.seq))
     if not moved.rowcount:
-        raise MovedError
+        raise LeaseLostError
 
 
 async def mark_gaps(connection: AsyncConnection, search_ids: Sequence[str], now: datetime) -> None:
@@ -130,12 +110,6 @@ async def queue_callbacks(connection: AsyncConnection, matches: Mapping[str, Seq
         await connection.execute(insert(deliveries), queued)
         await connection.execute(_COUNT, counts)
     await mark_gaps(connection, missed, now)
-
-
-async def _ensure(connection: AsyncConnection, name: str) -> None:
-    """Makes the matcher's row where there is none."""
-    statement = insert_for(connection.dialect.name, search_matchers).values({"name": name, "seq": 0})
-    await connection.execute(statement.on_conflict_do_nothing())
 
 
 async def _waiting(connection: AsyncConnection, search_ids: Sequence[str]) -> dict[str, int]:

@@ -120,10 +120,10 @@ async def test_bookmarks_expire_with_their_log(app: RunningApp, place: Place) ->
     assert [change["id"] for change in await again.until(1)] == [1002]
 
 
+@pytest.mark.parametrize("app", [Intervals(expire_seconds=0.0)], indirect=True)
 async def test_logs_of_a_service_whose_prefix_begins_like_them_stay(app: RunningApp, place: Place) -> None:
     other = f"{place.alias.removesuffix('-730')}-changes-eu-730"
     place.client.indices.create(index=other)
-    app.app.state.services[ChangeFeed].recorder.intervals = Intervals(expire_seconds=0.0)
     await upsert(place, simple_item(1001))
     reader = await Reader(app.client).begin()
     await upsert(place, simple_item(1002))
@@ -150,11 +150,10 @@ async def test_bookmarks_expire_with_the_index_that_the_feed_goes_on_from(app: R
     assert [change["id"] for change in await again.until(1)] == [1002]
 
 
+@pytest.mark.parametrize("app", [Intervals(expire_seconds=0.0, logs=10**9)], indirect=True)  # a log for each change
 async def test_a_log_is_dropped_once_it_is_older_than_the_retention(app: RunningApp, place: Place) -> None:
     reader = await Reader(app.client).begin()
     old = reader.next
-    # each change has a log of its own
-    app.app.state.services[ChangeFeed].recorder.intervals = Intervals(expire_seconds=0.0, logs=10**9)
     store, long_ago = Shop(app).store, datetime.now(UTC) - timedelta(days=2)
     logs = f"{place.alias.removesuffix('-730')}-changes-*"
 

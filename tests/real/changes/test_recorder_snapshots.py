@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -86,8 +86,10 @@ def wire(opensearch_url: str) -> Iterator[Wire]:
 
 
 @pytest.fixture
-async def recording(feed_settings: Settings, wire: Wire, place: Place) -> AsyncIterator[Recording]:
-    """A recorder of two platforms in a feed that is read."""
+async def recording(
+    feed_settings: Settings, wire: Wire, place: Place, request: pytest.FixtureRequest
+) -> AsyncIterator[Recording]:
+    """A recorder of two platforms in a feed that is read; its parameter is the recorder's intervals."""
     files = platform_folder(place.folder, (570, "dota2", "USD", 2))
     platforms = read_platforms(files)
     other = platforms.by_id(570)
@@ -96,8 +98,10 @@ async def recording(feed_settings: Settings, wire: Wire, place: Place) -> AsyncI
     engine = CountingEngine(feed_settings.model_copy(update={"opensearch_url": wire.url}))
     store = Store(feed_settings.database_url)
     log = ChangeLog(engine, feed_settings.index_prefix)
+    intervals = getattr(request, "param", Intervals())
     made, rival = (
-        Recorder(engine, store, platforms, log, timedelta(hours=24), FeedMetrics(CollectorRegistry())) for _ in range(2)
+        Recorder(engine, store, platforms, log, timedelta(hours=24), FeedMetrics(CollectorRegistry()), intervals)
+        for _ in range(2)
     )
     async with store.transaction() as connection:
         await feeds.activate(connection, log.feed, datetime.now(UTC))
@@ -119,8 +123,8 @@ def is_page(method: str, path: str, body: bytes) -> Fault | None:
     return REFUSED if b'"pit"' in body and b'"_seq_no"' in body else None
 
 
+@pytest.mark.parametrize("recording", [Intervals(logs=10**9)], indirect=True)  # a log for each change
 async def test_ticks_that_fail_leave_no_snapshot_and_no_log(recording: Recording) -> None:
-    recording.recorder.intervals = Intervals(logs=10**9)  # each change has a log of its own
     tick, engine, wire = recording.recorder.run_once, recording.engine, recording.wire
     wire.rule = is_new_log
     pauses = [await tick() for _ in range(7)]
@@ -150,8 +154,7 @@ async def test_ticks_that_fail_leave_no_snapshot_and_no_log(recording: Recording
 
 
 async def unchanged(recording: Recording, before: Feed) -> bool:
-    after = await recording.feed()
-    return replace(after, leased_until=before.leased_until) == before
+    return await recording.feed() == before
 
 
 async def test_a_commit_that_another_recorder_forbids_leaves_no_snapshot_and_no_log(recording: Recording) -> None:
@@ -184,8 +187,7 @@ async def test_a_recorder_that_is_late_drops_no_log_of_the_one_that_took_over(
 
     async def late(log: ChangeLog, segments: Sequence[Segment], indices: Sequence[str]) -> None:
         monkeypatch.setattr(ChangeLog, "drop_all_but", drop_all_but)
-        async with recording.store.transaction() as connection:
-            await feeds.release(connection, log.feed, recording.recorder._owner)  # as if its lease were over
+        await recording.recorder.lease.release()  # as if it were over
         await upsert(recording.place, simple_item(1001))
         await recording.rival.run_once()
         await drop_all_but(log, segments, indices)
@@ -255,12 +257,12 @@ async def test_nothing_is_recorded_from_where_a_shard_was_away(recording: Record
     assert await recorded_changes(recording) == 30
 
 
+@pytest.mark.parametrize("recording", [Intervals(touch_seconds=0.0)], indirect=True)
 async def test_the_snapshot_of_a_quiet_platform_stays_open_while_another_one_changes(recording: Recording) -> None:
     tick, engine = recording.recorder.run_once, recording.engine
     await tick()
     (quiet,) = (index for index in engine.open.values() if "-570-" in index)
     for number in (1001, 1002):
-        recording.recorder.intervals = Intervals(touch_seconds=0.0 if number == 1002 else 600.0)
         await upsert(recording.place, simple_item(number))
         engine.counted.clear()
         await tick()

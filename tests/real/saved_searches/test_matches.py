@@ -20,7 +20,6 @@ from api.saved_searches import matcher
 from api.saved_searches.compiled import Compiled, compiled
 from api.saved_searches.matcher import Limits
 from api.saved_searches.prefilter import Batch, Fields, Prefilter
-from api.saved_searches.routes import SavedSearchServices
 from api.settings import Settings
 from mappings.platforms import Platforms
 from store.saved_searches import matching, searches
@@ -105,11 +104,8 @@ async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None
         assert change["change"] == "listed"
 
 
-async def test_many_matches_are_several_callbacks_in_order(app: RunningApp) -> None:
-    # so that there is more than one run, too
-    app.app.state.services[SavedSearchServices].matcher.limits = Limits(
-        max_changes=40, max_matches=30, max_changes_a_callback=7
-    )
+@pytest.mark.parametrize("app", [Limits(max_changes=40, max_matches=30, max_changes_a_callback=7)], indirect=True)
+async def test_many_matches_are_several_callbacks_in_order(app: RunningApp) -> None:  # of more than one run, too
     numbers = list(range(1000, 1100))
     with Receiver() as receiver:
         await saved(app.client, receiver, filters={"name": ["Many"]})
@@ -165,6 +161,7 @@ async def gap_of(app: RunningApp, search: Mapping[str, object]) -> object:
     return (await app.client.get(f"/v1/searches/{search['id']}")).json()["search"]["gapAt"]
 
 
+@pytest.mark.parametrize("app", [Limits(max_failures=3)], indirect=True)
 async def test_a_change_that_fails_keeps_no_other_from_its_matches(
     app: RunningApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,7 +171,6 @@ async def test_a_change_that_fails_keeps_no_other_from_its_matches(
         return changes_of(entries, limit, with_platform=with_platform)
 
     monkeypatch.setattr(matcher, "changes_of", with_a_bad_one)
-    app.app.state.services[SavedSearchServices].matcher.limits = Limits(max_failures=3)
     with Receiver() as receiver:
         search = await saved(app.client, receiver, filters={"ids": list(range(1001, 1006))})
         with capture_logs() as logs:
@@ -229,6 +225,7 @@ async def test_an_engine_that_is_away_is_asked_once_and_not_for_each_search(
             assert [await gap_of(app, search) for search in searches] == [None, None]
 
 
+@pytest.mark.parametrize("app", [Limits(max_read=1)], indirect=True)
 async def test_texts_that_are_being_read_when_the_vocabulary_changes_are_read_anew(
     app: RunningApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,7 +238,6 @@ async def test_texts_that_are_being_read_when_the_vocabulary_changes_are_read_an
         return await with_ids(connection, ids)
 
     monkeypatch.setattr(searches, "with_ids", slowly)
-    app.app.state.services[SavedSearchServices].matcher.limits = Limits(max_read=1)
     with Receiver() as receiver:
         for name in ("one", "other"):
             await saved(app.client, receiver, name, query="zweihorn")

@@ -4,14 +4,14 @@ import asyncio
 
 
 class Hanging:
-    """Work of periodic workers that waits until it is cancelled."""
+    """Work, of periodic workers for one, that waits until it is cancelled."""
 
     def __init__(self) -> None:
         self.started = asyncio.Queue[None]()
         self.cancelled_at: list[float] = []  # by the clock of the event loop
 
-    async def __call__(self) -> float:
-        """One run of a worker."""
+    async def __call__(self, *_: object) -> float:
+        """One run of a worker, or a call to the store."""
         self.started.put_nowait(None)
         try:
             await asyncio.Event().wait()

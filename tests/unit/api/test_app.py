@@ -2,6 +2,7 @@
 background work ends in time.
 """
 
+import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pydantic import BaseModel
 
 import mappings.platforms
 from api.app import background_workers, create_app
+from api.background import Lease
 from api.cli.main import main
 from api.http.admission import Admission
 from api.services import open_services
@@ -72,3 +74,20 @@ async def test_background_work_that_hangs_ends_all_at_the_same_time(
                 await hang.started.get()
         assert len(hang.cancelled_at) == 3
         assert max(hang.cancelled_at) - min(hang.cancelled_at) < 0.5
+
+
+async def test_leases_that_are_not_released_in_time_hold_up_the_end_no_longer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hang = Hanging()
+    settings, metrics = settings_for("http://127.0.0.1:1", "gear-test", tmp_path), Metrics(None)
+    await migrated(settings.database_url)
+    monkeypatch.setattr(Lease, "release", hang)
+    async with AsyncExitStack() as resources:
+        cursor_budget = Admission(settings.max_concurrency, metrics.requests).budgets["export"]
+        services = await open_services(settings, shared_platforms(), metrics, cursor_budget, resources)
+        async with background_workers(services, stop_seconds=0.5):
+            stopped_at = time.monotonic()
+        assert len(hang.cancelled_at) == 2
+        assert max(hang.cancelled_at) - min(hang.cancelled_at) < 0.5
+        assert time.monotonic() - stopped_at < 5

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from store import audit
-from store.orders import privacy
 from tests.support.api.described_examples import EXAMPLES, ORDER_BODIES
 from tests.support.orders.shop import Shop, bearer
+from tests.support.store.erasing import erase_batch
 
 LONG_AGO = datetime.now(UTC) - timedelta(days=1)
 
@@ -71,7 +71,7 @@ async def test_erased_data_are_gone(shop: Shop) -> None:
     order = await shop.placed(account="client-17")
     await shop.move(order["id"], "created", "failed")
     async with shop.store.transaction() as connection:
-        assert await privacy.erase_older(connection, datetime.now(UTC) + timedelta(days=1), 10) == 1
+        assert await erase_batch(connection, datetime.now(UTC) + timedelta(days=1), 10) == 1
     response = await shop.get(f"/v1/orders/{order['id']}/fulfilment")
     assert (response.status_code, response.json()["error"]["code"]) == (410, "personal_data_erased")
     assert await reads(shop) == []

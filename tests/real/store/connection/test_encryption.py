@@ -18,6 +18,7 @@ from store.orders import orders, privacy
 from store.orders.orders import OrderFilter
 from store.outbox import deliveries
 from store.records import NewOrder, Order
+from tests.support.store.erasing import erase_batch
 from tests.support.store.fixtures import NOW, NewOrders
 
 OLD, NEW = new_key(), new_key()
@@ -146,5 +147,5 @@ async def test_what_is_erased_is_empty_and_stays_so(url: str, new_order: NewOrde
         row = (await connection.execute(text("SELECT email, trade_link FROM orders"))).one()
     assert tuple(row) == ("", None)
     async with store.transaction() as connection:
-        assert await privacy.erase_older(connection, NOW + timedelta(days=400), 10) == 0
+        assert await erase_batch(connection, NOW + timedelta(days=400), 10) == 0
     await store.close()

@@ -14,6 +14,7 @@ from store.connection.errors import ItemTaken
 from store.orders import idempotency, orders, privacy
 from store.outbox import index_outbox
 from store.records import NewOrder
+from tests.support.store.erasing import erase_batch
 from tests.support.store.fixtures import NOW
 
 Statement = tuple[str, dict[str, Any]]
@@ -107,7 +108,7 @@ async def test_the_buyers_data_of_an_older_order_are_erased(empty_url: str) -> N
         assert await privacy.erase_account(connection, "a", ["tok_old"], 10) == []
         assert await privacy.waiting(connection, "a", ["tok_old"]) == {"ord_old": "created"}
         await orders.move(connection, "ord_old", ["created"], "failed", None, NOW)
-        assert await privacy.erase_forgotten(connection, 10) == 1
+        assert await erase_batch(connection, None, 10) == 1
     await store.close()
     personal: Statement = ("SELECT email || coalesce(trade_link, '') FROM orders", {})
     assert await rows(empty_url, personal) == [[""]]

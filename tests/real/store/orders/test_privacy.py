@@ -19,6 +19,7 @@ from store.orders.idempotency import NO_REFUSALS
 from store.records import NewOrder, Order
 from store.schema import deliveries, metadata
 from store.states import ENDED, STATES
+from tests.support.store.erasing import erase_batch
 from tests.support.store.fixtures import NOW, NewOrders, sqlite_file
 
 LATER = NOW + timedelta(days=30)
@@ -79,10 +80,10 @@ def is_erased(before: Order, after: Order) -> bool:
 async def test_orders_at_their_end_lose_them_by_age(store: Store, new_order: NewOrders) -> None:
     placed = await one_in_each_state(store, new_order)
     async with store.transaction() as connection:
-        assert await privacy.erase_older(connection, NOW, 100) == 0
-        assert await privacy.erase_older(connection, LATER, 3) == 3
-        assert await privacy.erase_older(connection, LATER, 3) == len(ENDED) - 3
-        assert await privacy.erase_older(connection, LATER, 3) == 0
+        assert await erase_batch(connection, NOW, 100) == 0
+        assert await erase_batch(connection, LATER, 3) == 3
+        assert await erase_batch(connection, LATER, 3) == len(ENDED) - 3
+        assert await erase_batch(connection, LATER, 3) == 0
     after = await as_they_are(store, placed)
     assert {state for state in STATES if is_erased(placed[state], after[state])} == ENDED
     async with store.reading() as connection:
@@ -108,7 +109,7 @@ async def test_the_response_of_several_orders_loses_them_too(store: Store, new_o
         await idempotency.save(connection, news[0].token_id, "key", placed[0].id, response)
         for order in placed:
             await orders.move(connection, order.id, ["created"], "failed", None, NOW)
-        assert await privacy.erase_older(connection, LATER, 100) == 2
+        assert await erase_batch(connection, LATER, 100) == 2
         kept = (await idempotency.find(connection, news[0].token_id, "key")).stored
     assert kept is not None
     erased = [{"id": order.id, "account": "", "code": None} for order in placed]
@@ -147,14 +148,14 @@ async def test_active_orders_are_forgotten_at_their_end(
         told = await orders.place(connection, new_order(1), NOW)
         silent = await orders.place(connection, NewOrder(**{**asdict(new_order(2)), "callback_url": None}), NOW)
         assert len(await privacy.mark(connection, "client-17", [token.token.id], 100)) == 2
-        assert await privacy.erase_forgotten(connection, 100) == 0
+        assert await erase_batch(connection, None, 100) == 0
         for order in (told, silent):
             await orders.move(connection, order.id, ["created"], "cancelled", None, NOW)
         # the one that has callbacks to deliver waits for them
-        assert await privacy.erase_forgotten(connection, 100) == 1
+        assert await erase_batch(connection, None, 100) == 1
         await connection.execute(deliveries.update().values(state="delivered", next_attempt_at=None))
-        assert await privacy.erase_forgotten(connection, 100) == 1
-        assert await privacy.erase_forgotten(connection, 100) == 0
+        assert await erase_batch(connection, None, 100) == 1
+        assert await erase_batch(connection, None, 100) == 0
     after = await as_they_are(store, {"told": told, "silent": silent})
     assert {order.email for order in after.values()} == {""}
 
@@ -162,7 +163,7 @@ async def test_active_orders_are_forgotten_at_their_end(
 async def test_a_trade_taken_back_after_that_has_no_callback(store: Store, new_order: NewOrders) -> None:
     placed = await one_in_each_state(store, new_order)
     async with store.transaction() as connection:
-        await privacy.erase_older(connection, LATER, 100)
+        await erase_batch(connection, LATER, 100)
         moved = await orders.move(connection, placed["completed"].id, ["completed"], "reverted", "back", LATER)
         assert moved is not None
         assert not await bound_among(connection, 730, [moved.item])

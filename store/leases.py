@@ -1,0 +1,55 @@
+"""Leases: which one of all workers does what only one may do at a time.
+
+A lease ends by itself, so a worker that dies holds up no other for long.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import ColumnElement, Table, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+MAX_LEASE: Final = timedelta(minutes=10)
+"""No lease lasts longer, though the clocks of hosts differ. One that says so was taken by a clock that was wrong, and
+is free."""
+
+
+class LeaseLostError(Exception):
+    """Another worker has taken over, and nothing of the transaction may be committed."""
+
+
+@dataclass(frozen=True)
+class Leases:
+    """The leases of a table: rows with `name`, `owner` and `leased_until`. `on_change` is set with each new owner."""
+
+    table: Table
+    on_change: Mapping[str, object] = field(default_factory=dict)
+
+    async def take(self, connection: AsyncConnection, name: str, owner: str, now: datetime, seconds: float) -> bool:
+        """Takes or renews the lease; False where another owner has it, or there is no such row."""
+        columns, until = self.table.c, now + timedelta(seconds=seconds)
+        ours = update(self.table).where(columns.name == name)
+        renewed = await connection.execute(ours.where(columns.owner == owner).values(leased_until=until))
+        if renewed.rowcount:
+            return True
+        free = or_(columns.owner.is_(None), self._is_over(now))
+        values = {"owner": owner, "leased_until": until, **self.on_change}
+        return bool((await connection.execute(ours.where(free).values(values))).rowcount)
+
+    async def is_elsewhere(self, connection: AsyncConnection, name: str, owner: str, now: datetime) -> bool:
+        """Whether another owner has the lease."""
+        columns = self.table.c
+        others = columns.name == name, columns.owner != owner, ~self._is_over(now)
+        return (await connection.execute(select(columns.name).where(*others))).first() is not None
+
+    async def release(self, connection: AsyncConnection, name: str, owner: str) -> None:
+        """Ends the lease where this owner has it."""
+        ours = self.table.c.name == name, self.table.c.owner == owner
+        await connection.execute(update(self.table).where(*ours).values(owner=None, leased_until=None))
+
+    def _is_over(self, now: datetime) -> ColumnElement[bool]:
+        """Whether a lease has ended, or was taken by a clock that was wrong."""
+        leased_until = self.table.c.leased_until
+        return or_(leased_until < now, leased_until > now + MAX_LEASE)

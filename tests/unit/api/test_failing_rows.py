@@ -1,0 +1,66 @@
+"""A row that fails by a fault of ours holds up no other, and is not tried for ever."""
+
+from collections.abc import Sequence
+
+import pytest
+from structlog.testing import capture_logs
+
+from api.background import MAX_FAILURES, FailingRows
+from store.connection.errors import StoreUnavailable
+
+
+class Batches:
+    """Work on rows, of which some fail; `written` has those that do not, and `tried` each batch."""
+
+    def __init__(self, *bad: int, error: type[Exception] = KeyError) -> None:
+        self.bad = set(bad)
+        self.error = error
+        self.tried: list[list[int]] = []
+        self.written: list[int] = []
+
+    async def __call__(self, rows: Sequence[int]) -> list[int]:
+        """A batch, all of it or nothing."""
+        self.tried.append(list(rows))
+        if self.bad.intersection(rows):
+            raise self.error("a fault")
+        self.written += rows
+        return list(rows)
+
+
+async def test_a_row_that_fails_holds_up_no_other_and_pauses() -> None:
+    failing, batches = FailingRows[int]("test"), Batches(3)
+    with capture_logs() as logs:
+        assert await failing.run(range(5), batches) == batches.written == [0, 1, 2, 4]
+    assert [(entry["row"], entry["failures"]) for entry in logs] == [("3", 1)]
+    assert failing.paused() == [3]
+    assert failing.ready(range(5)) == [0, 1, 2, 4]
+
+
+async def test_a_row_that_works_again_is_as_any_other() -> None:
+    failing, batches = FailingRows[int]("test", retry_seconds=0.0), Batches(3)
+    for _ in range(MAX_FAILURES - 1):
+        await failing.run([3], batches)
+    batches.bad.clear()
+    assert await failing.run([3], batches) == [3]
+    batches.bad.add(3)
+    await failing.run([3], batches)
+    assert failing.paused() == []
+
+
+async def test_a_row_that_fails_too_often_is_set_aside() -> None:
+    failing, batches = FailingRows[int]("test", retry_seconds=0.0), Batches(3)
+    with capture_logs() as logs:
+        while rows := failing.ready([3]):
+            await failing.run(rows, batches)
+    assert len(batches.tried) == MAX_FAILURES
+    assert sum("set aside" in entry["event"] for entry in logs) == 1
+    assert failing.paused() == [3]
+
+
+async def test_an_outage_is_no_fault_of_a_row() -> None:
+    failing, batches = FailingRows[int]("test"), Batches(3, error=StoreUnavailable)
+    with pytest.raises(StoreUnavailable):
+        await failing.run(range(5), batches)
+    assert batches.tried == [[0, 1, 2, 3, 4]]
+    assert failing.paused() == []
+    assert await failing.run([], batches) == []
