@@ -60,18 +60,14 @@ class PointInTime:
         Raises PointInTimeLostError, RetriesExhaustedError or the client's error.
         """
         request = {**body, "pit": {"id": self.id, "keep_alive": KEEP_ALIVE}}
-        params: dict[str, Any] = {"allow_partial_search_results": "false"}
+        params: Json = {}
         if documents >= DOCUMENTS_A_SECOND:
             params["request_timeout"] = SECONDS_A_REQUEST + documents / DOCUMENTS_A_SECOND
         try:
-            return self._retry.call(lambda: self._complete(request, params))
+            return self._retry.call(lambda: send_search(self._client, self._index, request, params))
         except NotFoundError as error:
             message = f"the engine lost its point in time of {self._index}, is it restarting? Try again"
             raise PointInTimeLostError(message) from error
-
-    def _complete(self, request: Json, params: dict[str, Any]) -> Json:
-        # the client takes its own parameters out of it
-        return complete(self._index, self._client.search(body=request, params=dict(params)))
 
     def count(self, query: Json) -> int:
         """How many documents the query matches."""
@@ -104,13 +100,24 @@ class PointInTime:
             yield from (int(hit["_id"]) for hit in page)
 
 
-def complete(index: str, response: Json) -> Json:
-    """A response of all shards; raises a TransportError that is retried where some are missing."""
-    shards = response["_shards"]
-    if shards["failed"] or shards["successful"] != shards["total"] or response.get("timed_out"):
+def send_search(client: OpenSearch, index: str, body: Json, params: Json | None = None) -> Json:
+    """The response of all shards to a search body, which may name a point in time of the index; raises as `complete`.
+
+    Every search of this package is sent by this.
+    """
+    target = None if "pit" in body else index
+    params = {**(params or {}), "allow_partial_search_results": "false"}
+    return complete(index, client.search(index=target, body=body, params=params))
+
+
+def complete(index: str, response: Any) -> Json:
+    """A response of all shards; raises a TransportError that is retried where some are missing, or none is named."""
+    parts: Json = response if isinstance(response, dict) else {}
+    shards = parts.get("_shards", {})
+    if not shards or shards["failed"] or shards["successful"] != shards["total"] or parts.get("timed_out"):
         message = f"not every part of {index} answered: {shards}"
         raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_response", {"error": {"reason": message}})
-    return response
+    return parts
 
 
 def count_documents(client: OpenSearch, index: str, query: Json | None = None, **params: str) -> int:
