@@ -92,7 +92,7 @@ class Engine(Searches):
                     hits = hits_of(response)
                     if not hits:
                         break
-                    await self._items.read([(hit["_id"], hit["_index"]) for hit in hits])
+                    await self._items.read([{"_index": hit["_index"], "_id": hit["_id"]} for hit in hits])
                     page["search_after"] = hits[-1]["sort"]
 
     async def bound_among(self, platform: Platform, items: Collection[int]) -> set[int]:
