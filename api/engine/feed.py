@@ -32,7 +32,7 @@ LOG_FIELDS: Final = ("seq", "side", "at", "id", "platform", "item")
 _OBSERVED: Final = ("_shards", "indices.*.shards.*.routing.primary", "indices.*.shards.*.seq_no.global_checkpoint")
 
 
-class Hit(msgspec.Struct):
+class SnapshotHit(msgspec.Struct):
     """A hit in a snapshot; `sequence_number` is that of the last operation on the document, in its shard."""
 
     key: str = msgspec.field(name="_id")
@@ -93,7 +93,7 @@ class _IndexRow(msgspec.Struct):
 
 _matched: Final = msgspec.json.Decoder(HitsResponse[MatchedEntry])
 _listing: Final = msgspec.json.Decoder(Listing)
-_hits: Final = msgspec.json.Decoder(HitsResponse[Hit])
+_hits: Final = msgspec.json.Decoder(HitsResponse[SnapshotHit])
 _entries: Final = msgspec.json.Decoder(HitsResponse[_EntryHit])
 _indices: Final = msgspec.json.Decoder(list[_IndexRow])
 
@@ -147,11 +147,11 @@ class FeedEngine(Engine):
         if response["_shards"]["failed"]:
             raise partial_response(shards=response["_shards"])
 
-    async def hits(self, pit: str, body: Json) -> list[Hit]:
+    async def hits(self, pit: str, body: Json) -> list[SnapshotHit]:
         """The hits of a search in a snapshot; raises PitGoneError and as `search`."""
         return hits_of(await self._search_snapshot(pit, {**body, "track_total_hits": False}))
 
-    async def sources(self, hits: Sequence[Hit]) -> list[bytes]:
+    async def sources(self, hits: Sequence[SnapshotHit]) -> list[bytes]:
         """The documents of hits as JSON with their items; raises PitGoneError where their products are gone."""
         listings = [(hit.index, decoded(_listing, hit.source)) for hit in hits]
         try:
@@ -164,7 +164,7 @@ class FeedEngine(Engine):
         """How many items a snapshot has; raises as `hits`."""
         return total_of(await self._search_snapshot(pit, {"size": 0, "track_total_hits": True}))
 
-    async def _search_snapshot(self, pit: str, body: Json) -> HitsResponse[Hit]:
+    async def _search_snapshot(self, pit: str, body: Json) -> HitsResponse[SnapshotHit]:
         try:
             return await self.send_search(_hits, {**body, "pit": {"id": pit, "keep_alive": KEEP_ALIVE}})
         except NotLoadedError as error:

@@ -33,8 +33,8 @@ class PointInTimeLostError(CommandError):
     """The engine does not have the point in time any more, as after a restart."""
 
 
-class PointInTime:
-    """A context in which an index is read as it was at its beginning; refresh the index first to see every change."""
+class Scan:
+    """A context in which an index is read as of one point in time; refresh the index first to see every change."""
 
     def __init__(self, client: OpenSearch, index: str, retry: RetryPolicy) -> None:
         self._client = client
@@ -42,7 +42,7 @@ class PointInTime:
         self._retry = retry
         self.id = ""
 
-    def __enter__(self) -> "PointInTime":
+    def __enter__(self) -> "Scan":
         params = {"keep_alive": KEEP_ALIVE, "allow_partial_pit_creation": "false"}
         created: Json = self._retry.call(lambda: self._client.create_pit(index=self._index, params=params))
         self.id = created["pit_id"]

@@ -125,7 +125,7 @@ def test_a_point_in_time_that_the_engine_lost_is_an_error(place: Place) -> None:
     export = Export(place.client, place.alias, page_items=2)
     pieces = export.pieces()
     next(pieces)
-    place.client.transport.perform_request("DELETE", "/_search/point_in_time", body={"pit_id": [export.point.id]})
+    place.client.transport.perform_request("DELETE", "/_search/point_in_time", body={"pit_id": [export.scan.id]})
     with pytest.raises(CommandError, match=r"lost the point in time .* after 2 items"):
         b"".join(pieces)
 

@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 
 from indexer.engine.progress_records import KEEP, ProgressPublisher
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy
-from indexer.engine.scan import PointInTime
+from indexer.engine.scan import Scan
 from indexer.loading.prices import sample_of_index
 from indexer.loading.warm import PRODUCTS, SEARCHES, warm
 from mappings.timestamps import rfc3339
@@ -37,8 +37,8 @@ def warmed(client: OpenSearch, seconds: float) -> Any:
 
 
 def counted(client: OpenSearch, seconds: float) -> Any:
-    with PointInTime(client, "gear-730", RetryPolicy(seconds)) as point:
-        return point.count({"match_all": {}})
+    with Scan(client, "gear-730", RetryPolicy(seconds)) as scan:
+        return scan.count({"match_all": {}})
 
 
 RESULTS: dict[Callable[[OpenSearch, float], Any], Any] = {sampled: {1: 1, 2: 2}, warmed: None, counted: 2}
