@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from api.changes.entries import Difference
-from api.engine.feed import FeedEngine, Hit
+from api.engine.feed import FeedEngine, SnapshotHit
 from mappings.items.item import MAX_INTEGER
 
 BATCH: Final = 1000
@@ -76,7 +76,7 @@ class Snapshot:
         documents = await self._with_items(hits) if with_items else [_document(hit, hit.source) for hit in hits]
         return {document.id: document for document in documents}
 
-    async def _with_items(self, hits: Sequence[Hit]) -> list[_Document]:
+    async def _with_items(self, hits: Sequence[SnapshotHit]) -> list[_Document]:
         sources = await self.engine.sources(hits)
         return [_document(hit, source) for hit, source in zip(hits, sources, strict=True)]
 
@@ -97,7 +97,7 @@ class Snapshot:
             await asyncio.gather(following, return_exceptions=True)  # so that no request outlives its owner
 
 
-def _document(hit: Hit, source: bytes) -> _Document:
+def _document(hit: SnapshotHit, source: bytes) -> _Document:
     return _Document(hit.id, hit.sequence_number, _facts.decode(source), source)
 
 

@@ -34,7 +34,7 @@ class Subscription:
 
 
 @dataclass(frozen=True)
-class Page:
+class ChangePage:
     """Changes in their order; `end` is up to where they are all, `more` whether there are more committed ones."""
 
     changes: Sequence[Change]
@@ -42,12 +42,12 @@ class Page:
     more: bool
     _responses: dict[tuple[int, int], bytes] = field(default_factory=dict)
 
-    def after(self, seq: int, limit: int) -> "Page":
+    def after(self, seq: int, limit: int) -> "ChangePage":
         """The first of the changes after this one."""
         unread = [change for change in self.changes if change.seq > seq]
         if len(unread) <= limit:
-            return Page(unread, self.end, self.more)
-        return Page(unread[:limit], Bookmark(self.end.segment, unread[limit - 1].seq), more=True)
+            return ChangePage(unread, self.end, self.more)
+        return ChangePage(unread[:limit], Bookmark(self.end.segment, unread[limit - 1].seq), more=True)
 
     def response(self, seq: int, limit: int) -> bytes:
         """The body for a reader who has read up to this change; made once for all of them."""
@@ -93,7 +93,7 @@ class ChangeLog:
         """The index of a log."""
         return f"{self.name(segment)}-v1"
 
-    async def read(self, feed: Feed, subscription: Subscription, since: Bookmark, limit: int) -> Page:
+    async def read(self, feed: Feed, subscription: Subscription, since: Bookmark, limit: int) -> ChangePage:
         """The next changes after a bookmark; raises ApiError `bookmark_expired`, `search_unavailable`."""
         segments = segments_from(feed, since.segment, since.seq)
         if not segments:
@@ -107,9 +107,9 @@ class ChangeLog:
                 more = page.more or bool((await self.read(feed, subscription, page.end, 1)).changes)  # in later logs
                 return replace(page, more=more)
             after = segment.last
-        return Page([], Bookmark(feed.newest.id, feed.committed), more=False)
+        return ChangePage([], Bookmark(feed.newest.id, feed.committed), more=False)
 
-    async def _read(self, segment: Segment, subscription: Subscription, after: int, limit: int) -> Page:
+    async def _read(self, segment: Segment, subscription: Subscription, after: int, limit: int) -> ChangePage:
         changes: list[Change] = []
         more = True
         while more and len(changes) < limit:
@@ -125,7 +125,7 @@ class ChangeLog:
             more = more or len(part) > missing
             changes += part[:missing]
             after = changes[-1].seq if changes else after
-        return Page(changes, Bookmark(segment.id, changes[-1].seq if more else segment.last), more)
+        return ChangePage(changes, Bookmark(segment.id, changes[-1].seq if more else segment.last), more)
 
     async def indices(self) -> list[str]:
         """Those of this service's logs; the prefix of another service may begin like its own."""

@@ -14,7 +14,7 @@ from api import current_request
 from api.auth import SearchToken, valid_token
 from api.changes import bookmark
 from api.changes.bookmark import Bookmark
-from api.changes.log import Page, Subscription
+from api.changes.log import ChangePage, Subscription
 from api.changes.schemas import EVENT, ChangesBody, ChangesResponse
 from api.changes.search_fields import context_of
 from api.changes.tail import Tail
@@ -122,7 +122,7 @@ def _subscription(services: ChangeServices, token: Token, body: ChangesBody) -> 
 
 
 async def _events(
-    tail: Tail, subscription: Subscription, page: Page, seq: int, limit: int, check: Callable[[], Awaitable[None]]
+    tail: Tail, subscription: Subscription, page: ChangePage, seq: int, limit: int, check: Callable[[], Awaitable[None]]
 ) -> AsyncIterator[bytes]:
     """The page and what follows it, until the server stops or `check` raises; the client then resumes."""
     try:
@@ -140,7 +140,7 @@ async def _events(
         yield _error(ApiError("store_unavailable"))
 
 
-def _events_of(page: Page) -> bytes:
+def _events_of(page: ChangePage) -> bytes:
     """The changes, and where the reader is: without data an `id` is no event, but is remembered all the same."""
     listed = b"".join(
         b"id: %b\ndata: %b\n\n" % (Bookmark(page.end.segment, change.seq).encode().encode(), change.content)

@@ -14,7 +14,7 @@ import structlog
 
 from api.background import BackgroundTasks, CoalescedRuns, Waiters
 from api.changes.bookmark import Bookmark
-from api.changes.log import ChangeLog, Page, Subscription
+from api.changes.log import ChangeLog, ChangePage, Subscription
 from api.changes.schemas import MAX_CHANGES
 from api.errors import ApiError
 from store import feeds
@@ -41,7 +41,7 @@ class _Group:
     subscription: Subscription
     low: int
     end: Bookmark
-    page: "asyncio.Future[Page | None]"
+    page: "asyncio.Future[ChangePage | None]"
     readers: int = 0
     is_current: bool = True
     waiters: Waiters = field(default_factory=Waiters)
@@ -113,7 +113,7 @@ class Tail:
 
     async def next_page(
         self, subscription: Subscription, since: Bookmark, limit: int, seconds: float
-    ) -> tuple[Page, int]:
+    ) -> tuple[ChangePage, int]:
         """The changes after a bookmark, waited for where there are none yet, and up to which number they are read
         already. Raises ApiError `bookmark_expired`, `search_unavailable`, and StoreUnavailable.
         """
@@ -123,7 +123,7 @@ class Tail:
             # who waits on behind others costs no question: thousands do at once
             group = self._groups.get(subscription.key) if seconds else None
             if group is not None and group.covers(since):
-                page = Page([], group.end, more=False)
+                page = ChangePage([], group.end, more=False)
             else:
                 page = await self._read(subscription, since, limit)
             left = until - loop.time()
@@ -134,14 +134,14 @@ class Tail:
             if following is not None and (not following.changes or following.changes[-1].seq > page.end.seq):
                 return following, page.end.seq
 
-    async def _read(self, subscription: Subscription, since: Bookmark, limit: int) -> Page:
+    async def _read(self, subscription: Subscription, since: Bookmark, limit: int) -> ChangePage:
         feed = await self.find()
         if feed is None:
             raise ApiError("bookmark_expired")
         async with self._reading:
             return await self._log.read(feed, subscription, since, limit)
 
-    async def _wait(self, subscription: Subscription, page: Page, seconds: float) -> Page | None:
+    async def _wait(self, subscription: Subscription, page: ChangePage, seconds: float) -> ChangePage | None:
         """The next changes after an empty page as soon as there are any, some perhaps from before its end; an empty
         page where there are none in time; None where it is to be read again.
         """
@@ -160,7 +160,7 @@ class Tail:
             await group.waiters.wait(seconds)
             if group.page.done():
                 return group.page.result() or page
-            return page if page.end.seq > group.end.seq else Page([], group.end, more=False)
+            return page if page.end.seq > group.end.seq else ChangePage([], group.end, more=False)
         finally:
             self._waiting -= 1
             group.readers -= 1

@@ -15,14 +15,7 @@ from api.engine.errors import (
     NotLoadedError,
 )
 from api.engine.product_lookups import STICKERS
-from api.engine.responses import (
-    Json,
-    StoredItem,
-    hits_of,
-    partial_response,
-    read_complete_response,
-    read_json,
-)
+from api.engine.responses import LISTINGS, Json, StoredItem, hits_of, partial_response, read_json
 from api.engine.searches import Searches
 from api.errors import ApiError
 from mappings.names import parse_generation
@@ -39,7 +32,6 @@ _SHARED_DOCUMENTS: Json = {
     "_source": False,
     "track_total_hits": False,
 }
-_COMPLETE_UNCACHED = {"allow_partial_search_results": "false", "request_cache": "false"}
 UPDATE_TRIES = 3  # of an item that something else changes between its reading and its update
 
 
@@ -94,11 +86,11 @@ class Engine(Searches):
             with suppress(ApiError):
                 while self._items.has_room:
                     # it is asked once, so the engine need not remember it
-                    call = self._client.search(index=index, body=orjson.dumps(page), params=_COMPLETE_UNCACHED)
-                    hits = hits_of(await self._read(call, read_complete_response))
+                    response = await self.send_search(LISTINGS, page, index=index, params={"request_cache": "false"})
+                    hits = hits_of(response)
                     if not hits:
                         break
-                    await self._items.read([(hit["_id"], hit["_index"]) for hit in hits])
+                    await self._items.read([{"_index": hit["_index"], "_id": hit["_id"]} for hit in hits])
                     page["search_after"] = hits[-1]["sort"]
 
     async def bound_among(self, platform: Platform, items: Collection[int]) -> set[int]:

@@ -7,14 +7,13 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 import msgspec
-import orjson
 
 from api.engine.client import Engine
 from api.engine.errors import NO_INDEX, MissingError, NotLoadedError, PitGoneError
-from api.engine.responses import Json, all_shards_of, decoded, partial_response, read_json
+from api.engine.responses import HitsResponse, Json, decoded, hits_of, partial_response, read_json, total_of
 from mappings.items.listing import Listing
 from mappings.names import deletes_alias, parse_generation
 from mappings.platforms import Platform
@@ -33,10 +32,7 @@ LOG_FIELDS: Final = ("seq", "side", "at", "id", "platform", "item")
 _OBSERVED: Final = ("_shards", "indices.*.shards.*.routing.primary", "indices.*.shards.*.seq_no.global_checkpoint")
 
 
-Found = TypeVar("Found")
-
-
-class Hit(msgspec.Struct):
+class SnapshotHit(msgspec.Struct):
     """A hit in a snapshot; `sequence_number` is that of the last operation on the document, in its shard."""
 
     key: str = msgspec.field(name="_id")
@@ -91,25 +87,15 @@ class MatchedEntry(msgspec.Struct):
         return side
 
 
-class _Total(msgspec.Struct):
-    value: int = 0
+class _IndexRow(msgspec.Struct):
+    index: str
 
 
-class _Hits(msgspec.Struct, Generic[Found]):
-    hits: list[Found] = []
-    total: _Total = msgspec.field(default_factory=_Total)
-
-
-class _Response(msgspec.Struct, Generic[Found]):
-    _shards: Json
-    hits: _Hits[Found] = msgspec.field(default_factory=_Hits)
-    timed_out: bool = False
-
-
-_matched: Final = msgspec.json.Decoder(_Response[MatchedEntry])
+_matched: Final = msgspec.json.Decoder(HitsResponse[MatchedEntry])
 _listing: Final = msgspec.json.Decoder(Listing)
-_hits: Final = msgspec.json.Decoder(_Response[Hit])
-_entries: Final = msgspec.json.Decoder(_Response[_EntryHit])
+_hits: Final = msgspec.json.Decoder(HitsResponse[SnapshotHit])
+_entries: Final = msgspec.json.Decoder(HitsResponse[_EntryHit])
+_indices: Final = msgspec.json.Decoder(list[_IndexRow])
 
 
 @dataclass(frozen=True)
@@ -161,11 +147,11 @@ class FeedEngine(Engine):
         if response["_shards"]["failed"]:
             raise partial_response(shards=response["_shards"])
 
-    async def hits(self, pit: str, body: Json) -> list[Hit]:
+    async def hits(self, pit: str, body: Json) -> list[SnapshotHit]:
         """The hits of a search in a snapshot; raises PitGoneError and as `search`."""
-        return (await self._search_snapshot(pit, {**body, "track_total_hits": False})).hits
+        return hits_of(await self._search_snapshot(pit, {**body, "track_total_hits": False}))
 
-    async def sources(self, hits: Sequence[Hit]) -> list[bytes]:
+    async def sources(self, hits: Sequence[SnapshotHit]) -> list[bytes]:
         """The documents of hits as JSON with their items; raises PitGoneError where their products are gone."""
         listings = [(hit.index, decoded(_listing, hit.source)) for hit in hits]
         try:
@@ -176,13 +162,11 @@ class FeedEngine(Engine):
 
     async def count(self, pit: str) -> int:
         """How many items a snapshot has; raises as `hits`."""
-        return (await self._search_snapshot(pit, {"size": 0, "track_total_hits": True})).total.value
+        return total_of(await self._search_snapshot(pit, {"size": 0, "track_total_hits": True}))
 
-    async def _search_snapshot(self, pit: str, body: Json) -> _Hits[Hit]:
-        request = {**body, "pit": {"id": pit, "keep_alive": KEEP_ALIVE}}
-        params = {"allow_partial_search_results": "false"}
+    async def _search_snapshot(self, pit: str, body: Json) -> HitsResponse[SnapshotHit]:
         try:
-            return await self._read(self._client.search(body=request, params=params), partial(_complete, _hits))
+            return await self.send_search(_hits, {**body, "pit": {"id": pit, "keep_alive": KEEP_ALIVE}})
         except NotLoadedError as error:
             raise PitGoneError from error
 
@@ -192,7 +176,7 @@ class FeedEngine(Engine):
         body: Json = {"query": {"range": {"at": {"gte": at}}}, "sort": [{"at": "desc"}, {"id": "asc"}], "size": 1000}
         try:
             await self.refresh(record)
-            while hits := _hits.decode(await self._call(self._client.search(index=record, body=body))).hits.hits:
+            while hits := hits_of(await self.send_search(_hits, body, index=record)):
                 yield [hit.id for hit in hits]
                 body["search_after"] = hits[-1].sort
         except NotLoadedError:  # nothing was ever deleted
@@ -227,22 +211,18 @@ class FeedEngine(Engine):
     async def entries(self, log: str, body: Json) -> list[Entry]:
         """The entries that a search finds; raises NotLoadedError where the log was lost."""
         # without `filter_path`: with it the engine parses each source once more, which takes half as long again
-        params = {"allow_partial_search_results": "false"}
-        call = self._client.search(index=log, body=body, params=params)
-        return [hit.entry for hit in (await self._read(call, partial(_complete, _entries))).hits]
+        return [hit.entry for hit in hits_of(await self.send_search(_entries, body, index=log))]
 
     async def matched(self, log: str, body: bytes) -> list[MatchedEntry]:
         """The entries that a search finds, with the names of its clauses that they meet; raises as `entries`."""
         paths = "_shards,timed_out,hits.hits.fields,hits.hits.matched_queries"
-        params = {"allow_partial_search_results": "false", "filter_path": paths}
-        call = self._client.search(index=log, body=body, params=params)
-        return (await self._read(call, partial(_complete, _matched))).hits
+        return hits_of(await self.send_search(_matched, body, index=log, params={"filter_path": paths}))
 
     async def logs(self, pattern: str) -> list[str]:
         """The indices of logs."""
         params = {"h": "index", "format": "json"}
-        response: bytes = await self._call(self._client.cat.indices(index=pattern, params=params))
-        return [row["index"] for row in orjson.loads(response)]
+        rows = await self._read(self._client.cat.indices(index=pattern, params=params), partial(decoded, _indices))
+        return [row.index for row in rows]
 
     async def drop(self, indices: Sequence[str]) -> None:
         """Deletes indices; those that are gone already need nothing."""
@@ -250,10 +230,3 @@ class FeedEngine(Engine):
             await self._call(
                 self._client.indices.delete(index=",".join(indices), params={"ignore_unavailable": "true"})
             )
-
-
-def _complete(decoder: msgspec.json.Decoder[_Response[Found]], content: bytes) -> _Hits[Found]:
-    """The hits of a response of all shards; raises BadResponseError."""
-    response = decoder.decode(content)
-    all_shards_of({"_shards": response._shards, "timed_out": response.timed_out})
-    return response.hits

@@ -79,7 +79,7 @@ class LookupResult:
 
     def check_hits(self, responses: Sequence[EngineResponse]) -> None:
         """Raises StaleLookupError if there are hits of another generation than the products."""
-        self.check({hit["_index"] for response in responses for hit in _hits_of(response) if "_index" in hit})
+        self.check({hit["_index"] for response in responses for hit in hits_of(response) if "_index" in hit})
 
     def check(self, serving: Iterable[str]) -> None:
         """Raises StaleLookupError if these indices are of another generation than the products."""
@@ -92,7 +92,7 @@ class LookupResult:
     def has_hits(self, responses: Sequence[EngineResponse]) -> bool:
         """Whether there is a hit, or none was asked for."""
         are_asked = any(body.get("size") != 0 for body in self.lookups.bodies)
-        return not are_asked or any(_hits_of(response) for response in responses)
+        return not are_asked or any(map(hits_of, responses))
 
     def undecided(self, responses: Sequence[EngineResponse]) -> list[int]:
         """The positions of the bodies that the first keys alone give no items, though others may."""
@@ -257,11 +257,6 @@ class ProductSearch:
         for key in [key for key in self._entries if key[0] == products]:
             del self._entries[key]
         self._revisions[products] = revision
-
-
-def _hits_of(response: EngineResponse) -> list[Hit]:
-    """The hits of a response that may have been limited to other parts."""
-    return hits_of(response) if "hits" in response else []
 
 
 def revision_of(response: EngineResponse) -> ProductsRevision:

@@ -17,7 +17,7 @@ _ALWAYS_READ: Final = (
 
 def search_params(content: bytes, filter_path: Sequence[str]) -> dict[str, str]:
     """The parameters of a search with this body; its response is limited to these parts and what every caller reads."""
-    params = {"allow_partial_search_results": "false", "request_cache": "true" if _is_cached(content) else "false"}
+    params = {"request_cache": "true" if _is_cached(content) else "false"}
     if filter_path:
         params["filter_path"] = ",".join((*_ALWAYS_READ, *filter_path))
     return params

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, TypedDict, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 
 import msgspec
 import orjson
@@ -26,17 +26,29 @@ class Hit(TypedDict, total=False):
     sort: list[Any]
 
 
-class _Hits(TypedDict, total=False):
+Found = TypeVar("Found")
+
+
+class _Hits(TypedDict, Generic[Found], total=False):
     total: Json
-    hits: list[Hit]
+    hits: list[Found]
 
 
-class EngineResponse(TypedDict, total=False):
-    """The parts of a search response that we read."""
-
+class _Response(TypedDict, total=False):
     timed_out: bool
     _shards: Json
-    hits: _Hits
+
+
+class HitsResponse(_Response, Generic[Found], total=False):
+    """The response to a search for documents of some type."""
+
+    hits: _Hits[Found]
+
+
+class EngineResponse(_Response, total=False):
+    """The parts of the response to a search of listings that we read."""
+
+    hits: _Hits[Hit]
     aggregations: Json
     status: int
     error: Any
@@ -101,20 +113,21 @@ class BadResponseError(ApiError):
 
 
 Decoded = TypeVar("Decoded")
+Response = TypeVar("Response", bound=_Response)
 
-_response = msgspec.json.Decoder(EngineResponse)
+LISTINGS: Final = msgspec.json.Decoder(EngineResponse)
 _multi_search = msgspec.json.Decoder(_MultiSearchResponse)
 _json = msgspec.json.Decoder(Json)
 
 
-def read_response(content: bytes) -> EngineResponse:
-    """Decodes the response to a search; raises BadResponseError."""
-    return decoded(_response, content)
+def read_complete_response(
+    decoder: msgspec.json.Decoder[Response], content: bytes, *, may_be_missing: bool = False
+) -> Response:
+    """Decodes the response to a search that every shard gave its part of in time; raises BadResponseError.
 
-
-def read_complete_response(content: bytes) -> EngineResponse:
-    """Decodes the response to a search that every shard gave its part of in time; raises BadResponseError."""
-    return all_shards_of(read_response(content))
+    There is no shard where all of the indices `may_be_missing`.
+    """
+    return all_shards_of(decoded(decoder, content), fewest=0 if may_be_missing else 1)
 
 
 def read_multi_search(content: bytes) -> list[EngineResponse]:
@@ -136,11 +149,12 @@ def decoded(decoder: msgspec.json.Decoder[Decoded], content: bytes) -> Decoded:
         raise BadResponseError(event, response=str(content[:100], errors="replace")) from error
 
 
-def all_shards_of(response: EngineResponse) -> EngineResponse:
-    """The same response if every shard gave its part in time; raises BadResponseError."""
-    shards = response.get("_shards", {})
-    if response.get("timed_out") or shards.get("failed") or not shards.get("total"):
-        raise partial_response(shards=shards, timedOut=response.get("timed_out"))
+def all_shards_of(response: Response, *, fewest: int = 1) -> Response:
+    """The same response if every shard, and so many at least, gave its part in time; raises BadResponseError."""
+    parts: _Response = response
+    shards, timed_out = parts.get("_shards", {}), parts.get("timed_out")
+    if timed_out or shards.get("failed") or shards.get("total", -1) < fewest:
+        raise partial_response(shards=shards, timedOut=timed_out)
     return response
 
 
@@ -151,15 +165,15 @@ def partial_response(**facts: Any) -> BadResponseError:
     )
 
 
-def total_of(response: EngineResponse) -> int:
+def total_of(response: EngineResponse | HitsResponse[Any]) -> int:
     """The exact number of hits."""
     total: int = response["hits"]["total"]["value"]
     return total
 
 
-def hits_of(response: EngineResponse) -> list[Hit]:
-    """The hits of the page; the engine leaves the key out where there are none."""
-    return response["hits"].get("hits", [])
+def hits_of(response: HitsResponse[Found]) -> list[Found]:
+    """The hits of the page; where there are none the engine leaves the key out, or both where it is to name no more."""
+    return response["hits"].get("hits", []) if "hits" in response else []
 
 
 def item_of(hit: Hit) -> Gear:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 import orjson
 import structlog
+from msgspec.json import Decoder
 from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import SerializationError, TransportError
 
@@ -31,17 +32,18 @@ from api.engine.product_lookups import Fields, Lookups, lookups_of
 from api.engine.product_search import REVISION_REQUEST, LookupResult, ProductSearch, StaleLookupError
 from api.engine.requests import multi_search, multi_search_params, search_params
 from api.engine.responses import (
+    LISTINGS,
     BadResponseError,
     EngineResponse,
     Json,
     OpenedPit,
     Products,
+    Response,
     hits_of,
     partial_response,
     read_complete_response,
     read_json,
     read_multi_search,
-    read_response,
 )
 from api.errors import ApiError
 from mappings.connection import SearchSettings, connect_async
@@ -225,15 +227,33 @@ class Searches:
         contents = [(indices, orjson.dumps(body)) for indices, body in requests]
         if len(contents) == 1:
             ((indices, content),) = contents
-            params = search_params(content, filter_path)
-            send = partial(self._client.search, index=",".join(indices), body=content, params=params)
-            return [await self._search(send, read_complete_response)]
+            return [await self.send_search(LISTINGS, content, ",".join(indices), search_params(content, filter_path))]
         send = partial(self._client.msearch, body=multi_search(contents), params=multi_search_params(filter_path))
         return await self._search(send, lambda response: all_responses(read_multi_search(response), len(contents)))
 
+    async def send_search(
+        self,
+        decoder: Decoder[Response],
+        body: Json | bytes,
+        index: str | None = None,
+        params: Mapping[str, str] | None = None,
+        *,
+        may_be_missing: bool = False,
+    ) -> Response:
+        """The complete response to a search body; raises as `search`. Every search that is alone is sent by this.
+
+        Of indices that `may_be_missing` those that exist are searched.
+        """
+        content = body if isinstance(body, bytes) else orjson.dumps(body)
+        params = {**(params or {}), "allow_partial_search_results": "false"}
+        if may_be_missing:
+            params["ignore_unavailable"] = "true"
+        send = partial(self._client.search, index=index, body=content, params=params)
+        return await self._search(send, partial(read_complete_response, decoder, may_be_missing=may_be_missing))
+
     async def _with_items(self, responses: list[EngineResponse]) -> list[EngineResponse]:
         """The same responses with the items of their hits; raises NotLoadedError where their generation is gone."""
-        await self._items.complete(hit for response in responses if "hits" in response for hit in hits_of(response))
+        await self._items.complete(hit for response in responses for hit in hits_of(response))
         return responses
 
     async def _get_products(self, targets: Sequence[Json]) -> list[ProductDocument]:
@@ -272,14 +292,11 @@ class Searches:
 
         Raises PitGoneError, and as `search`.
         """
-        params = {"allow_partial_search_results": "false"}
         lookups = lookups_of([body], self._fields)
         try:
             if lookups.lookups:
                 (body,) = (await self._products.find(lookups, products, all_keys=True)).bodies
-            call = self._client.search(body=orjson.dumps(body), params=params)
-            response = await self._read(call, read_complete_response)
-            return (await self._with_items([response]))[0]
+            return (await self._with_items([await self.send_search(LISTINGS, body)]))[0]
         except NotLoadedError as error:
             raise PitGoneError from error
 
@@ -288,9 +305,8 @@ class Searches:
         lookups = lookups_of([body], self._fields)
         if lookups.lookups:
             (body,) = (await self._find(platforms, lookups, all_keys=True)).bodies
-        params = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
-        call = self._client.search(index=index, body=orjson.dumps(body), params=params)
-        return (await self._with_items([await self._read(call, read_response)]))[0]
+        response = await self.send_search(LISTINGS, body, index=index, may_be_missing=True)
+        return (await self._with_items([response]))[0]
 
     async def close_pits(self, pits: Sequence[str]) -> None:
         """Closes points in time; raises ApiError `search_unavailable`."""

@@ -3,9 +3,11 @@
 from contextlib import suppress
 from typing import Any, Final
 
+from msgspec.json import Decoder
+
 from api.engine.client import Engine
 from api.engine.errors import ForbiddenError, MissingError, NotLoadedError
-from api.engine.responses import Json
+from api.engine.responses import HitsResponse, Json, hits_of
 from mappings.names import deletes_alias, generation_pattern, locks_alias, parse_generation, products_of
 from mappings.platforms import Platform
 from mappings.timestamps import rfc3339
@@ -13,6 +15,7 @@ from mappings.timestamps import rfc3339
 _HEALTH: Final = "status,number_of_nodes,unassigned_shards"
 _CHECKPOINT: Final = "checkpoint"
 _MAX_INTAKES: Final = 1000  # of all platforms
+_locks: Final = Decoder(HitsResponse[Json])
 
 
 async def health(engine: Engine) -> Json:
@@ -78,10 +81,8 @@ async def intakes(engine: Engine, platform: Platform) -> list[Json]:
     """
     alias = engine.alias(platform)
     with suppress(MissingError, NotLoadedError, ForbiddenError):
-        response = await engine.request(
-            lambda client: client.search(index=locks_alias(alias), body={"size": _MAX_INTAKES})
-        )
-        records = [hit["_source"].get("intake", {}) for hit in response["hits"]["hits"]]
+        response = await engine.send_search(_locks, {"size": _MAX_INTAKES}, index=locks_alias(alias))
+        records = [hit["_source"].get("intake", {}) for hit in hits_of(response)]
         entries = [_intake(record) for record in records if record.get("alias") == alias]
         return sorted(entries, key=lambda intake: str(intake["heartbeat"]), reverse=True)
     return []

@@ -19,7 +19,7 @@ from api.settings import Settings
 from api.webhooks import schedule
 from api.webhooks.limits import FreeCapacity, ReceiverLimits, TokenWeights
 from api.webhooks.payload import EntryOf, event_of, message_id, message_of
-from api.webhooks.sender import Sender, Sent
+from api.webhooks.sender import Sender, SendResult
 from mappings.timestamps import rfc3339
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
@@ -173,7 +173,7 @@ class Dispatcher:
         self._capacity_freed()
         await self._record(work, sent, started_at)
 
-    async def _send(self, work: DeliveryWork, now: datetime) -> Sent | None:
+    async def _send(self, work: DeliveryWork, now: datetime) -> SendResult | None:
         """Sends the callback; None where its order's platform has no file.
 
         An unexpected exception is an attempt too, so that no fault of ours repeats for ever.
@@ -183,13 +183,13 @@ class Dispatcher:
             if message is None:
                 return None
             if not work.secrets:  # no endpoint of the token covers the address
-                return Sent("refused", None, None, 0)
+                return SendResult("refused", None, None, 0)
             return await self._sender.send(message)
         except Exception:
             log.exception("callback attempt failed unexpectedly; report it", **_identity(work))
-            return Sent("unreachable", None, None, 0)
+            return SendResult("unreachable", None, None, 0)
 
-    async def _record(self, work: DeliveryWork, sent: Sent, started_at: datetime) -> None:
+    async def _record(self, work: DeliveryWork, sent: SendResult, started_at: datetime) -> None:
         """Records the attempt; during an outage it tries again until the lease has run out."""
         now = self._clock()
         retry_after = schedule.parse_retry_after(sent.retry_after, now)
@@ -247,7 +247,7 @@ def _identity(work: DeliveryWork) -> dict[str, object]:
     return {"search": work.subject.id, "n": work.n}
 
 
-def _log_attempt(work: DeliveryWork, sent: Sent, state: str, next_attempt_at: datetime | None) -> None:
+def _log_attempt(work: DeliveryWork, sent: SendResult, state: str, next_attempt_at: datetime | None) -> None:
     """One line for each attempt, with the receiver's host alone: paths and queries may hold secrets."""
     log.info(
         "callback",

@@ -12,7 +12,7 @@ from typing import Final
 
 from cachetools import FIFOCache
 
-from api.webhooks.sender import Sent
+from api.webhooks.sender import SendResult
 from store.outbox.deliveries import Saturated
 from store.records import DeliveryWork
 
@@ -39,7 +39,7 @@ class ReceiverLimits:
     def __init__(self) -> None:
         self._limits: FIFOCache[str, int] = FIFOCache(MAX_RECEIVERS)
 
-    def update(self, receiver: str, sent: Sent) -> None:
+    def update(self, receiver: str, sent: SendResult) -> None:
         """Sets the limit by how an attempt ended."""
         self._limits.pop(receiver, None)
         if sent.outcome == "timeout":
@@ -58,7 +58,7 @@ class TokenWeights:
     def __init__(self) -> None:
         self._timeouts: Counter[str] = Counter()
 
-    def update(self, token_id: str, sent: Sent) -> None:
+    def update(self, token_id: str, sent: SendResult) -> None:
         """Counts the token's time-outs in a row."""
         if sent.outcome == "timeout":
             self._timeouts[token_id] += 1

@@ -31,7 +31,7 @@ _ASCII: Final = punctuation
 
 
 @dataclass(frozen=True)
-class Sent:
+class SendResult:
     """How an attempt ended. `retry_after` is the header as it came."""
 
     outcome: Outcome
@@ -87,11 +87,11 @@ class Sender:
         if self._session is not None:
             await self._session.close()
 
-    async def send(self, message: Message) -> Sent:
+    async def send(self, message: Message) -> SendResult:
         """Makes one attempt, in `seconds` at most."""
         started = monotonic()
         outcome, status, retry_after = await self._attempt(message)
-        return Sent(outcome, status, retry_after, round((monotonic() - started) * 1000))
+        return SendResult(outcome, status, retry_after, round((monotonic() - started) * 1000))
 
     def problem_of(self, url: str) -> str | None:
         """What is wrong with the text of a URL; what its name resolves to is checked when it is connected to."""

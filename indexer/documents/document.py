@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from indexer.documents.checked_item import CheckedAttachment, CheckedDetails, CheckedItem
 from indexer.documents.product import (
     CACHED_NAMES,
-    ProductDocument,
+    KeyedDocument,
     attachment_document,
     description_document,
     product_key,
@@ -92,7 +92,7 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
 
 def _add_shared(document: dict[str, Any], item: CheckedItem) -> None:
     """Adds the shared documents of its attachments and of a long description, and their keys."""
-    shared: list[ProductDocument] = []
+    shared: list[KeyedDocument] = []
     if item.attachments:
         document["attachments"] = attachment_tokens([(attached.name, attached.wear) for attached in item.attachments])
         if stickers := sticker_names(item.attachments):

@@ -24,18 +24,18 @@ KEY_BYTES: Final = 12
 """16 characters. Any two of 100 million products have one key with a chance of 6 in 10^14 (96 bits, birthday bound)."""
 
 
-class ProductDocument(NamedTuple):
-    """A document of the index of products: its id, and its content as JSON."""
+class KeyedDocument(NamedTuple):
+    """A document that is written to an index of products: its key, and its content as JSON."""
 
     key: str
     content: bytes
 
 
-def product_of(document: Mapping[str, Any]) -> ProductDocument:
+def product_of(document: Mapping[str, Any]) -> KeyedDocument:
     """The product of an index document."""
     key = product_key(document)
     fields = {name: document[name] for name in FIELDS if document.get(name) is not None}
-    return ProductDocument(key, _exact(orjson.dumps({"product": key, **fields})))
+    return KeyedDocument(key, _exact(orjson.dumps({"product": key, **fields})))
 
 
 def product_key(document: Mapping[str, Any]) -> str:
@@ -43,9 +43,9 @@ def product_key(document: Mapping[str, Any]) -> str:
     return _key(b"product", [document.get(name) for name in FIELDS])
 
 
-def sticker_of(platform: int, name: str) -> ProductDocument:
+def sticker_of(platform: int, name: str) -> KeyedDocument:
     """The document of the name of a sticker on items of a platform."""
-    return ProductDocument(sticker_key(platform, name), _exact(orjson.dumps({"platform": platform, "stickers": name})))
+    return KeyedDocument(sticker_key(platform, name), _exact(orjson.dumps({"platform": platform, "stickers": name})))
 
 
 @lru_cache(CACHED_NAMES)
@@ -55,12 +55,12 @@ def sticker_key(platform: int, name: str) -> str:
 
 
 @lru_cache(CACHED_NAMES)
-def attachment_document(name: str, kind: str | None, image: str | None) -> ProductDocument:
+def attachment_document(name: str, kind: str | None, image: str | None) -> KeyedDocument:
     """The document of what answers show of an attachment, on whatever item it is."""
     return _shared_document(b"attachment", {"name": name, "type": kind, "image": image})
 
 
-def description_document(text: str) -> ProductDocument:
+def description_document(text: str) -> KeyedDocument:
     """The document of a description."""
     return _shared_document(b"description", text)
 
@@ -74,7 +74,7 @@ def is_as_written(key: str, stored: Mapping[str, Any]) -> bool:
     return written.key == key and orjson.loads(written.content) == stored
 
 
-def _written(stored: Mapping[str, Any]) -> ProductDocument:
+def _written(stored: Mapping[str, Any]) -> KeyedDocument:
     """The document that is written for what a stored one says."""
     if "part" in stored:
         shown = stored["part"]
@@ -86,9 +86,9 @@ def _written(stored: Mapping[str, Any]) -> ProductDocument:
     return product_of(stored)
 
 
-def _shared_document(kind: bytes, shown: dict[str, str | None] | str) -> ProductDocument:
+def _shared_document(kind: bytes, shown: dict[str, str | None] | str) -> KeyedDocument:
     content = _exact(orjson.dumps({"part": shown}))
-    return ProductDocument(_hash(kind, content), content)
+    return KeyedDocument(_hash(kind, content), content)
 
 
 def _exact(content: bytes) -> bytes:

@@ -26,7 +26,7 @@ from indexer.engine.bulk import (
 )
 from indexer.engine.hidden_index import create_hidden_index
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime, count_documents, retry_when_lost
+from indexer.engine.scan import Scan, count_documents, retry_when_lost
 from indexer.engine.states import loading_alias
 from indexer.errors import CommandError
 from mappings.names import deletes_alias, deletes_index
@@ -133,13 +133,13 @@ class Deletes:
         self._refresh(index)
 
     def _delete_recorded(self, index: str, version: int) -> None:
-        with PointInTime(self._client, self.alias, self._retry) as point:
-            for page in point.pages({"range": {"version": {"gt": version}}}, source=["id", "version"]):
+        with Scan(self._client, self.alias, self._retry) as scan:
+            for page in scan.pages({"range": {"version": {"gt": version}}}, source=["id", "version"]):
                 self._delete(index, [(hit["_source"]["id"], hit["_source"]["version"]) for hit in page])
 
     def _delete_older(self, index: str, version: int) -> None:
-        with PointInTime(self._client, index, self._retry) as point:
-            for page in point.pages({"range": {"version": {"lt": version}}}):
+        with Scan(self._client, index, self._retry) as scan:
+            for page in scan.pages({"range": {"version": {"lt": version}}}):
                 self._delete(index, [(int(hit["_id"]), version) for hit in page])
 
     def _refresh(self, *indices: str) -> None:

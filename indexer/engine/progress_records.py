@@ -16,6 +16,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
 from indexer.engine.hidden_index import now_text
+from indexer.engine.scan import send_search
 from mappings.names import locks_alias
 
 FOLLOW_SECONDS = 5.0  # between two writes of a follower
@@ -75,7 +76,7 @@ class ProgressPublisher:
 
     def _forget_old(self) -> None:
         params = {"request_timeout": REQUEST_SECONDS}
-        hits = self._client.search(index=self._index, body={"size": MAX_RECORDS}, params=params)["hits"]["hits"]
+        hits = send_search(self._client, self._index, {"size": MAX_RECORDS}, params)["hits"]["hits"]
         before = datetime.now(UTC) - KEEP
         for hit in hits:
             record = hit["_source"].get("intake")

@@ -33,8 +33,8 @@ class PointInTimeLostError(CommandError):
     """The engine does not have the point in time any more, as after a restart."""
 
 
-class PointInTime:
-    """A context in which an index is read as it was at its beginning; refresh the index first to see every change."""
+class Scan:
+    """A context in which an index is read as of one point in time; refresh the index first to see every change."""
 
     def __init__(self, client: OpenSearch, index: str, retry: RetryPolicy) -> None:
         self._client = client
@@ -42,7 +42,7 @@ class PointInTime:
         self._retry = retry
         self.id = ""
 
-    def __enter__(self) -> "PointInTime":
+    def __enter__(self) -> "Scan":
         params = {"keep_alive": KEEP_ALIVE, "allow_partial_pit_creation": "false"}
         created: Json = self._retry.call(lambda: self._client.create_pit(index=self._index, params=params))
         self.id = created["pit_id"]
@@ -60,18 +60,14 @@ class PointInTime:
         Raises PointInTimeLostError, RetriesExhaustedError or the client's error.
         """
         request = {**body, "pit": {"id": self.id, "keep_alive": KEEP_ALIVE}}
-        params: dict[str, Any] = {"allow_partial_search_results": "false"}
+        params: Json = {}
         if documents >= DOCUMENTS_A_SECOND:
             params["request_timeout"] = SECONDS_A_REQUEST + documents / DOCUMENTS_A_SECOND
         try:
-            return self._retry.call(lambda: self._complete(request, params))
+            return self._retry.call(lambda: send_search(self._client, self._index, request, params))
         except NotFoundError as error:
             message = f"the engine lost its point in time of {self._index}, is it restarting? Try again"
             raise PointInTimeLostError(message) from error
-
-    def _complete(self, request: Json, params: dict[str, Any]) -> Json:
-        # the client takes its own parameters out of it
-        return complete(self._index, self._client.search(body=request, params=dict(params)))
 
     def count(self, query: Json) -> int:
         """How many documents the query matches."""
@@ -104,13 +100,24 @@ class PointInTime:
             yield from (int(hit["_id"]) for hit in page)
 
 
-def complete(index: str, response: Json) -> Json:
-    """A response of all shards; raises a TransportError that is retried where some are missing."""
-    shards = response["_shards"]
-    if shards["failed"] or shards["successful"] != shards["total"] or response.get("timed_out"):
+def send_search(client: OpenSearch, index: str, body: Json, params: Json | None = None) -> Json:
+    """The response of all shards to a search body, which may name a point in time of the index; raises as `complete`.
+
+    Every search of this package is sent by this.
+    """
+    target = None if "pit" in body else index
+    params = {**(params or {}), "allow_partial_search_results": "false"}
+    return complete(index, client.search(index=target, body=body, params=params))
+
+
+def complete(index: str, response: Any) -> Json:
+    """A response of all shards; raises a TransportError that is retried where some are missing, or none is named."""
+    parts: Json = response if isinstance(response, dict) else {}
+    shards = parts.get("_shards", {})
+    if not shards or shards["failed"] or shards["successful"] != shards["total"] or parts.get("timed_out"):
         message = f"not every part of {index} answered: {shards}"
         raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_response", {"error": {"reason": message}})
-    return response
+    return parts
 
 
 def count_documents(client: OpenSearch, index: str, query: Json | None = None, **params: str) -> int:

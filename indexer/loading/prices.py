@@ -12,7 +12,7 @@ from opensearchpy import OpenSearch
 
 from indexer.engine.deletes import check_read
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import in_pages
+from indexer.engine.scan import in_pages, send_search
 from indexer.loading.rules import PriceChanges
 from mappings.items.digest import PARTS
 
@@ -62,8 +62,7 @@ def sample_of_index(client: OpenSearch, index: str, items: int, retry: RetryPoli
         "_source": ["price"],
         "track_total_hits": False,
     }
-    params = {"allow_partial_search_results": "false"}
-    response = retry.call(lambda: client.search(index=index, body=body, params=params))
+    response = retry.call(lambda: send_search(client, index, body))
     return {int(hit["_id"]): hit["_source"].get("price") for hit in response["hits"]["hits"]}
 
 

@@ -13,7 +13,7 @@ from pyroaring import BitMap64
 
 from indexer.documents.digest import Checksum
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime, retry_when_lost
+from indexer.engine.scan import Scan, retry_when_lost
 from indexer.loading.manifest import Manifest, key_of
 from indexer.products.altered import AlteredProducts, altered_products
 from indexer.products.missing import NamedProducts, named_products
@@ -102,14 +102,14 @@ def _prove_once(
     return Proof(expected, actual, unexpected, len(changed), len(deleted), products, altered)
 
 
-def _refreshed(client: OpenSearch, index: str, retry: RetryPolicy) -> PointInTime:
-    """A point in time with everything written so far in it."""
+def _refreshed(client: OpenSearch, index: str, retry: RetryPolicy) -> Scan:
+    """A scan of everything that is written so far."""
     retry.call(lambda: client.indices.refresh(index=index))
-    return PointInTime(client, index, retry)
+    return Scan(client, index, retry)
 
 
-def _checksum(point: PointInTime, query: dict[str, Any], documents: int = 0) -> Checksum:
+def _checksum(scan: Scan, query: dict[str, Any], documents: int = 0) -> Checksum:
     body = {"query": query, "size": 0, "track_total_hits": True, "aggs": _PARTS}
-    response = point.search(body, documents=documents)
+    response = scan.search(body, documents=documents)
     parts = [int(response["aggregations"][part]["value"]) for part in PARTS]
     return Checksum(int(response["hits"]["total"]["value"]), parts)

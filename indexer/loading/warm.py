@@ -9,6 +9,7 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.scan import send_search
 from mappings.fields import OFFERED, TIE_BREAKERS
 from mappings.names import products_of
 
@@ -51,8 +52,7 @@ PRODUCTS: dict[str, Any] = {
 
 def warm(client: OpenSearch, index: str, retry: RetryPolicy) -> None:
     """Runs each search once; raises the client's error where the index cannot answer one: it must not serve then."""
-    params = {"allow_partial_search_results": "false"}
     for body in SEARCHES:
         request = {**body, "size": 20, "track_total_hits": True}
-        retry.call(partial(client.search, index=index, body=request, params=params))
-    retry.call(partial(client.search, index=products_of(index), body=PRODUCTS, params=params))
+        retry.call(partial(send_search, client, index, request))
+    retry.call(partial(send_search, client, products_of(index), PRODUCTS))

@@ -13,7 +13,7 @@ from opensearchpy.exceptions import NotFoundError
 from indexer.documents.checked_item import LoadedItem, json_names
 from indexer.documents.timestamps import iso_without_offset
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime, PointInTimeLostError
+from indexer.engine.scan import PointInTimeLostError, Scan
 from indexer.errors import CommandError
 from indexer.products.items import ItemAssembler
 from mappings.items.item import Attachment, Details, Paint
@@ -37,7 +37,7 @@ class Export:
         self._alias = alias
         self._page_items = page_items
         retry = RetryPolicy(retry_timeout)
-        self.point = PointInTime(client, alias, retry)
+        self.scan = Scan(client, alias, retry)
         self._items = ItemAssembler(client, retry)
         self.expected: int | None = None
         self.items = 0
@@ -45,9 +45,9 @@ class Export:
     def pieces(self) -> Iterator[bytes]:
         """The text of one page of items after the other; raises CommandError where it cannot be completed."""
         try:
-            with self.point as point:
-                self.expected = point.count(_ALL)
-                for page in point.pages(_ALL, source=True, page_items=self._page_items):
+            with self.scan as scan:
+                self.expected = scan.count(_ALL)
+                for page in scan.pages(_ALL, source=True, page_items=self._page_items):
                     items = self._items.of_hits(page)
                     yield b"".join(
                         line_of(item, hit["_source"].get("listedAt")) for item, hit in zip(items, page, strict=True)

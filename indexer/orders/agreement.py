@@ -15,7 +15,7 @@ from opensearchpy import OpenSearch
 
 from indexer.engine.deletes import check_read
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime, in_pages
+from indexer.engine.scan import Scan, in_pages
 from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, mark
 from indexer.orders.database import OrdersDatabase
 from store.bound_items import bound_among, bound_items
@@ -84,8 +84,8 @@ class Agreement:
 
     def _differing(self) -> Generator[int, None, None]:
         """Items that only one side has as bound, ascending."""
-        with PointInTime(self._client, self._index, self._retry) as point:
-            marked = point.ids(IS_BOUND, page_items=min(self._page_items, self._window))
+        with Scan(self._client, self._index, self._retry) as scan:
+            marked = scan.ids(IS_BOUND, page_items=min(self._page_items, self._window))
             yield from _in_one_alone(marked, self._reserved())
 
     def _reserved(self) -> Iterator[int]:

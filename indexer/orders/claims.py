@@ -12,7 +12,7 @@ from opensearchpy.exceptions import OpenSearchException
 
 from indexer.engine.bulk import BulkSender, reason_of
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime, complete, count_documents, in_pages, retry_when_lost
+from indexer.engine.scan import Scan, count_documents, in_pages, retry_when_lost, send_search
 from indexer.errors import CommandError
 from mappings.engine_errors import cause
 from store.bound_items import bound_among, bound_items
@@ -62,8 +62,8 @@ class Claims:
                 "but then items that are sold already are offered"
             )
         unknown: list[int] = []
-        with PointInTime(client, alias, self._retry) as point:
-            for page in in_pages(point.ids(IS_BOUND), self._page_items):
+        with Scan(client, alias, self._retry) as scan:
+            for page in in_pages(scan.ids(IS_BOUND), self._page_items):
                 unknown += self._without_order(page)
         if unknown:
             raise CommandError(
@@ -77,8 +77,7 @@ class Claims:
         """
         query = {"bool": {"filter": [IS_BOUND, {"terms": {"id": items}}]}}
         body = {"query": query, "size": len(items), "_source": False, "track_total_hits": False}
-        params = {"allow_partial_search_results": "false"}
-        response = self._retry.call(lambda: complete(alias, client.search(index=alias, body=body, params=dict(params))))
+        response = self._retry.call(lambda: send_search(client, alias, body))
         marked = [int(hit["_id"]) for hit in response["hits"]["hits"]]
         return set(self._without_order(marked)) if marked else set()
 
@@ -210,8 +209,8 @@ def sync_bound_marks(client: OpenSearch, index: str, claims: Claims | None, retr
     bound = claims.bound()
 
     def read_marked() -> set[int]:
-        with PointInTime(client, index, retry) as point:
-            return set(point.ids(IS_BOUND))
+        with Scan(client, index, retry) as scan:
+            return set(scan.ids(IS_BOUND))
 
     marked = retry_when_lost(read_marked)
     count = len(marked & bound)

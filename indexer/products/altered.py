@@ -6,7 +6,7 @@ from opensearchpy import OpenSearch
 
 from indexer.documents.product import is_as_written
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime
+from indexer.engine.scan import Scan
 from mappings.names import products_of
 
 # An index of products has one shard, in which no two documents have the same place.
@@ -28,7 +28,7 @@ def altered_products(client: OpenSearch, index: str, retry: RetryPolicy) -> Alte
     """
     number, first = 0, None
     retry.call(lambda: client.indices.refresh(index=products_of(index)))
-    with PointInTime(client, products_of(index), retry) as products:
+    with Scan(client, products_of(index), retry) as products:
         for page in products.pages(EVERYTHING, source=True, sort=BY_PLACE):
             altered = [hit["_id"] for hit in page if not is_as_written(hit["_id"], hit["_source"])]
             number += len(altered)

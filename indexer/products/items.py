@@ -5,56 +5,44 @@ from functools import partial
 from typing import Any, Final
 
 import msgspec
-from cachetools import LRUCache
 from opensearchpy import OpenSearch
 
 from indexer.engine.deletes import check_read
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import in_pages
 from indexer.errors import CommandError
-from mappings.items.listing import Listing, display_json, item_of
-from mappings.names import products_of
+from mappings.items.assembly import LacksProductError, SharedDocuments, Target, items_of
+from mappings.items.listing import Listing
 
 CACHED_BYTES: Final = 50 * 1024**2
-MAX_KEYS: Final = 1_000
-"""In one request."""
 
 
 class ItemAssembler:
     """Puts the items of listings together."""
 
-    def __init__(self, client: OpenSearch, retry: RetryPolicy) -> None:
+    def __init__(self, client: OpenSearch, retry: RetryPolicy, *, cached_bytes: int = CACHED_BYTES) -> None:
         self._client = client
         self._retry = retry
-        self._cache: LRUCache[str, bytes] = LRUCache(CACHED_BYTES, getsizeof=len)
+        self._shared = SharedDocuments(cached_bytes)
 
     def of_hits(self, hits: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """The items of hits as JSON values, in their order; raises CommandError where a product is missing."""
-        listings = [msgspec.convert(hit["_source"], Listing) for hit in hits]
-        shared = self._all_shared(
-            {
-                key: products_of(hit["_index"])
-                for hit, listing in zip(hits, listings, strict=True)
-                for key in listing.shared_keys()
-            }
-        )
-        return [msgspec.json.decode(item_of(listing, shared)) for listing in listings]
+        """The items of hits as JSON values, in their order; raises CommandError where one cannot be put together."""
+        try:
+            listings = [(hit["_index"], msgspec.convert(hit["_source"], Listing)) for hit in hits]
+            shared, requests = self._shared.of_listings(listings)
+            for targets in requests:
+                shared |= self._retry.call(partial(self._read, targets))
+            return [msgspec.json.decode(item) for item in items_of(listings, shared)]
+        except LacksProductError as error:
+            raise CommandError(f"{error}; export again, or see gear-indexer doctor") from error
+        except msgspec.ValidationError as error:
+            message = f"{hits[0]['_index']} has a listing that no load has written ({error}); load its catalogue again"
+            raise CommandError(message) from error
 
-    def _all_shared(self, indices: Mapping[str, str]) -> dict[str, bytes]:
-        """The display JSON of the shared documents with these keys, each with the index that it is in."""
-        shared = {key: self._cache[key] for key in indices if key in self._cache}
-        unknown = [key for key in indices if key not in shared]
-        for keys in in_pages(unknown, MAX_KEYS):
-            targets = [{"_index": indices[key], "_id": key} for key in keys]
-            for document in self._retry.call(partial(self._read, targets)):
-                if not document.get("found"):
-                    message = f"{document['_index']} lacks a product; export again, or see gear-indexer doctor"
-                    raise CommandError(message)
-                shared[document["_id"]] = self._cache[document["_id"]] = display_json(document["_source"])
-        return shared
-
-    def _read(self, targets: list[dict[str, str]]) -> list[dict[str, Any]]:
-        documents: list[dict[str, Any]] = self._client.mget(body={"docs": targets})["docs"]
-        for document in documents:
+    def _read(self, targets: list[Target]) -> dict[str, bytes]:
+        """The display JSON of shared documents by key."""
+        shared: dict[str, bytes] = {}
+        for document in self._client.mget(body={"docs": targets})["docs"]:
             check_read(document)
-        return documents
+            index, key = document["_index"], document["_id"]
+            shared[key] = self._shared.add(index, key, document["_source"] if document.get("found") else None)
+        return shared

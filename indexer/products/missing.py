@@ -7,7 +7,7 @@ from opensearchpy import OpenSearch
 
 from indexer.documents.product import sticker_key
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime, count_documents
+from indexer.engine.scan import Scan, count_documents
 from mappings.names import products_of
 
 PAGE_KEYS: Final = 10_000
@@ -39,19 +39,19 @@ def named_products(client: OpenSearch, index: str, platform: int, retry: RetryPo
     Raises PointInTimeLostError, RetriesExhaustedError or the client's error.
     """
     named = missing = 0
-    with PointInTime(client, index, retry) as listings:
+    with Scan(client, index, retry) as listings:
         unnamed = listings.count(_WITHOUT_PRODUCT)
         # after the listings: the products of what was read are there by now
         retry.call(lambda: client.indices.refresh(index=products_of(index)))
         for keys in _named_keys(listings, platform):
             named += len(keys)
-            with PointInTime(client, products_of(index), retry) as products:  # a page may take longer than one is kept
+            with Scan(client, products_of(index), retry) as products:  # a page may take longer than one is kept
                 missing += len(keys) - products.count({"ids": {"values": keys}})
     stored = retry.call(lambda: count_documents(client, products_of(index)))
     return NamedProducts(named, missing, unnamed, stored)
 
 
-def _named_keys(listings: PointInTime, platform: int) -> Iterator[list[str]]:
+def _named_keys(listings: Scan, platform: int) -> Iterator[list[str]]:
     """The ids of the documents that listings need, in pages; each page reads every listing."""
     count = listings.count({"match_all": {}})
     for field in ("product", "stickers", "attached.part", "descriptionPart"):

@@ -8,7 +8,7 @@ import orjson
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, TransportError
 
-from indexer.documents.product import ProductDocument, product_of, sticker_key, sticker_of
+from indexer.documents.product import KeyedDocument, product_of, sticker_key, sticker_of
 from indexer.engine.bulk import AliasGoneError, BulkSender, ChangeTooLargeError, Outcome, outcome_of, reason_of
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
@@ -42,7 +42,7 @@ class ProductWriter:
         self._retry = retry
         self._fields = fields
         self._written: set[str] = set()
-        self._pending: dict[str, ProductDocument] = {}
+        self._pending: dict[str, KeyedDocument] = {}
 
     def is_through(self, alias: str) -> bool:
         """Whether it writes through this alias of a generation."""
@@ -53,7 +53,7 @@ class ProductWriter:
 
         Several threads may call it. Raises AliasGoneError, RetriesExhaustedError, CommandError or the client's error.
         """
-        new: dict[str, ProductDocument] = {}
+        new: dict[str, KeyedDocument] = {}
         for document in documents:
             self._collect(document, new)
         if new:
@@ -74,7 +74,7 @@ class ProductWriter:
         self._send(pending)
         self._remember(pending)
 
-    def _collect(self, document: Mapping[str, Any], products: dict[str, ProductDocument]) -> None:
+    def _collect(self, document: Mapping[str, Any], products: dict[str, KeyedDocument]) -> None:
         if document["product"] not in self._written:
             product = product_of(document)
             products[product.key] = product
@@ -86,7 +86,7 @@ class ProductWriter:
             if entry.key not in self._written:
                 products[entry.key] = entry
 
-    def _send(self, products: Mapping[str, ProductDocument]) -> None:
+    def _send(self, products: Mapping[str, KeyedDocument]) -> None:
         try:
             for product, result in self._sender.send(self._alias, list(products.values()), self._lines):
                 if outcome_of(result) is Outcome.REFUSED:
@@ -95,7 +95,7 @@ class ProductWriter:
                 if result.get("_index", self._index) != self._index:
                     raise AliasGoneError(f"{self._alias} was moved to {result['_index']} meanwhile")
         except ChangeTooLargeError as error:
-            if not isinstance(error.change, ProductDocument):
+            if not isinstance(error.change, KeyedDocument):
                 raise
             raise ChangeTooLargeError(f"the product {error.change.content.decode()}", error.size) from error
 
@@ -113,12 +113,12 @@ class ProductWriter:
         except NotFoundError as error:
             raise AliasGoneError(f"{self._index} was removed meanwhile") from error
 
-    def _remember(self, products: Mapping[str, ProductDocument]) -> None:
+    def _remember(self, products: Mapping[str, KeyedDocument]) -> None:
         if len(self._written) > MAX_WRITTEN:
             self._written = set()
         self._written |= products.keys()
 
-    def _lines(self, product: ProductDocument) -> bytes:
+    def _lines(self, product: KeyedDocument) -> bytes:
         content = product.content
         if self._fields is not None:
             stored = {name: value for name, value in orjson.loads(content).items() if name in self._fields}

@@ -80,18 +80,24 @@ class _Item(_Shape):
 
 
 def display_json(document: Mapping[str, Any]) -> bytes:
-    """What answers show of a shared document: pieces of JSON, in one string to be small."""
+    """What answers show of a shared document: pieces of JSON, in one string to be small.
+
+    Raises KeyError for any other document.
+    """
     content = document.get("part")  # of an attachment or a description
     if isinstance(content, str):
         return _encode(content)
-    if content is not None:
+    if isinstance(content, dict):
         return _joined(content.get(name) for name in ("name", "type", "image"))
     details = {name: document.get(name) for name in DETAILS}
     return _joined((document["name"], document.get("image"), details, document["minorDigits"]))
 
 
 def item_of(listing: Listing, shared: Mapping[str, bytes]) -> bytes:
-    """The item as JSON, byte for byte as it was loaded; `shared` has the display JSON of each of its `shared_keys`."""
+    """The item as JSON, byte for byte as it was loaded; `shared` has the display JSON of each of its `shared_keys`.
+
+    Raises KeyError where it lacks one, ValueError where one is of another kind.
+    """
     name, image, details, digits = shared[listing.product].split(_SEPARATOR)
     item = _Item(
         listing.id,

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from api.engine.client import Engine
 from api.engine.errors import MissingError, NotLoadedError
-from api.engine.responses import Hit, hits_of, read_json, total_of
+from api.engine.responses import LISTINGS, Hit, hits_of, read_json, total_of
 from api.errors import ApiError
 from api.search.context import SearchContext, search_context
 from api.search.explain.conditions import HIDDEN, OFFER, TEXT, conditions, value_of
@@ -124,11 +124,8 @@ async def _locate(engine: Engine, explanation: Explanation, alias: str) -> Expla
         )
         return explanation.add("not_yet", "it was written a moment ago; searches see it within a second")
     request = {"query": {"ids": {"values": [str(explanation.id)]}}, "size": 100, "_source": False}
-    params = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
-    response = await engine.request(
-        lambda client: client.search(index=generation_pattern(alias), body=request, params=params)
-    )
-    others = sorted(hit["_index"] for hit in response["hits"]["hits"] if parse_generation(alias, hit["_index"]))
+    response = await engine.send_search(LISTINGS, request, index=generation_pattern(alias), may_be_missing=True)
+    others = sorted(hit["_index"] for hit in hits_of(response) if parse_generation(alias, hit["_index"]))
     if others:
         sentence = f"what serves does not have it, but {', '.join(others)} does: it was deleted or left the catalogue"
         return explanation.add("other_generation", f"{sentence}, or the load of that index was not swapped in")

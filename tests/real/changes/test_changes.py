@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from api.changes.bookmark import Bookmark
 from api.changes.feed import ChangeFeed
-from api.changes.log import Page, Subscription
+from api.changes.log import ChangePage, Subscription
 from api.changes.schemas import MAX_CHANGES
 from api.settings import Settings
 from mappings.platforms import read_platforms
@@ -147,8 +147,8 @@ async def test_a_page_that_was_read_for_others_takes_nobody_back(
     change_log = app.app.state.services[ChangeFeed].log
     read, is_read, may_answer = change_log.read, asyncio.Event(), asyncio.Event()
 
-    async def slowly(feed: Feed, subscription: Subscription, since: Bookmark, limit: int) -> Page:
-        page: Page = await read(feed, subscription, since, limit)
+    async def slowly(feed: Feed, subscription: Subscription, since: Bookmark, limit: int) -> ChangePage:
+        page: ChangePage = await read(feed, subscription, since, limit)
         if limit == MAX_CHANGES and page.changes:
             is_read.set()
             await may_answer.wait()

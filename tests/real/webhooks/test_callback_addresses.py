@@ -11,7 +11,7 @@ import pytest
 from api.webhooks.addresses import Address, url_problem
 from api.webhooks.payload import Message
 from api.webhooks.resolver import MAX_ADDRESSES, Lookup, system_lookup
-from api.webhooks.sender import Sender, Sent
+from api.webhooks.sender import Sender, SendResult
 from tests.support.services.certificates import certificates
 from tests.support.services.receiver import Receiver, responses
 
@@ -38,7 +38,7 @@ async def sent(
     seconds: float = 10.0,
     trusted: ssl.SSLContext | None = None,
     sender_class: type[Sender] = Sender,
-) -> Sent:
+) -> SendResult:
     """One attempt at this address."""
     message = Message(url, b'{"type":"order.created"}', {"Content-Type": "application/json", "webhook-id": "msg_1"})
     async with sender_class(allow_insecure, lookup=lookup, seconds=seconds, certificates=trusted) as sender:

@@ -5,7 +5,7 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
-from indexer.documents.product import ProductDocument, product_of, sticker_of
+from indexer.documents.product import KeyedDocument, product_of, sticker_of
 from mappings.definition import Definition, read_definition
 from mappings.names import products_of
 
@@ -59,9 +59,9 @@ def put_products(client: OpenSearch, index: str, documents: Iterable[Mapping[str
         assert not done["errors"], done
 
 
-def products_among(documents: Iterable[Mapping[str, Any]]) -> set[ProductDocument]:
+def products_among(documents: Iterable[Mapping[str, Any]]) -> set[KeyedDocument]:
     """The products and other shared documents of index documents, and the names of the stickers on them."""
-    products = set[ProductDocument]()
+    products = set[KeyedDocument]()
     for document in documents:
         products.add(product_of(document))
         products |= {sticker_of(document["platform"], name) for name in document.get("stickers", ())}

@@ -13,6 +13,7 @@ from indexer.documents.checked_item import LoadedItem
 from indexer.errors import CommandError
 from indexer.maintenance.export import Export
 from mappings.connection import SearchSettings, connect
+from mappings.names import products_of
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.wire import Fault, Wire
 
@@ -124,9 +125,20 @@ def test_a_point_in_time_that_the_engine_lost_is_an_error(place: Place) -> None:
     export = Export(place.client, place.alias, page_items=2)
     pieces = export.pieces()
     next(pieces)
-    place.client.transport.perform_request("DELETE", "/_search/point_in_time", body={"pit_id": [export.point.id]})
+    place.client.transport.perform_request("DELETE", "/_search/point_in_time", body={"pit_id": [export.scan.id]})
     with pytest.raises(CommandError, match=r"lost the point in time .* after 2 items"):
         b"".join(pieces)
+
+
+@pytest.mark.parametrize("product", [{"platform": 730, "stickers": "Crown"}, {"part": "a description"}])
+def test_a_product_of_another_kind_is_an_error(place: Place, product: dict[str, Any]) -> None:
+    index = products_of(place.load(items(1))["index"])
+    key = place.client.search(index=index)["hits"]["hits"][0]["_id"]
+    place.client.index(index=index, id=key, body=product, params={"refresh": "true"})
+    response = place.json("export", "--platform", "730", "--output", "none.ndjson", code=1)
+    assert "lacks a product; export again, or see gear-indexer doctor" in response["error"]
+    assert (response["complete"], response["items"], response["expected"]) == (False, 0, 1)
+    assert not list(Path().glob("none*"))
 
 
 def test_lines_are_what_a_load_reads(place: Place) -> None:

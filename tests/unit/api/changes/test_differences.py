@@ -4,7 +4,7 @@ import asyncio
 from contextlib import aclosing
 
 from api.changes.differences import Snapshot, diff_indices
-from api.engine.feed import FeedEngine, Hit
+from api.engine.feed import FeedEngine, SnapshotHit
 from api.engine.responses import Json
 from api.settings import Settings
 
@@ -17,11 +17,11 @@ class HangingEngine(FeedEngine):
         self.begun = asyncio.Event()
         self.requests = 0
 
-    async def hits(self, pit: str, body: Json) -> list[Hit]:
+    async def hits(self, pit: str, body: Json) -> list[SnapshotHit]:
         if "ids" in body.get("query", {}):
             return []
         if "search_after" not in body:
-            return [Hit(key=str(number), fields={"bound": [pit]}) for number in range(body["size"])]
+            return [SnapshotHit(key=str(number), fields={"bound": [pit]}) for number in range(body["size"])]
         self.requests += 1
         self.begun.set()
         try:

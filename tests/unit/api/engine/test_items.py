@@ -7,9 +7,10 @@ import pytest
 
 from api.engine.documents import ProductDocument, read_products
 from api.engine.errors import NotLoadedError
-from api.engine.items import MAX_KEYS, ItemAssembler
+from api.engine.items import ItemAssembler
 from api.engine.responses import BadResponseError, Hit
 from api.errors import ApiError
+from mappings.items.assembly import MAX_KEYS
 from mappings.items.listing import Attached, Listing
 
 

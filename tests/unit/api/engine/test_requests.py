@@ -18,7 +18,6 @@ def test_a_large_body_takes_no_place_in_the_engines_cache() -> None:
 
 
 def test_no_partial_answer_is_allowed() -> None:
-    assert search_params(b"{}", [])["allow_partial_search_results"] == "false"
     header = orjson.loads(multi_search([(["gear-730"], b"{}")]).splitlines()[0])
     assert header["allow_partial_search_results"] is False
 

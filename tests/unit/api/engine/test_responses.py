@@ -14,13 +14,15 @@ RESPONSE = b'{%b, "hits": {"total": {"value": 7}, "hits": [%b]}}' % (SHARDS, HIT
 
 
 def test_items_are_given_as_they_were_loaded() -> None:
-    response = responses.read_complete_response(RESPONSE)
+    response = responses.read_complete_response(responses.LISTINGS, RESPONSE)
     assert responses.total_of(response) == 7
     (hit,) = responses.hits_of(response)
     assert (hit["_source"].id, hit["_source"].price) == (1, 210)
     hit["item"] = b'{"id":1, "price":2.10}'
     assert orjson.dumps([responses.item_of(hit)]) == b'[{"id":1, "price":2.10}]'
-    assert responses.hits_of({"hits": {}}) == [], "the engine leaves the key out where there are none"
+    assert responses.hits_of({"hits": {}}) == responses.hits_of({}) == [], (
+        "the engine leaves keys out where it has none"
+    )
 
 
 def test_a_multi_search_has_an_answer_for_each_body() -> None:
@@ -29,7 +31,11 @@ def test_a_multi_search_has_an_answer_for_each_body() -> None:
     assert responses.read_multi_search(b"{}") == []
 
 
-@pytest.mark.parametrize("read", [responses.read_response, responses.read_multi_search, responses.read_json])
+def read_search(content: bytes) -> responses.EngineResponse:
+    return responses.read_complete_response(responses.LISTINGS, content)
+
+
+@pytest.mark.parametrize("read", [read_search, responses.read_multi_search, responses.read_json])
 @pytest.mark.parametrize("content", [b"<html>", b"[1]", b"", b"\xff"])
 def test_what_is_no_answer_is_an_error_that_shows_its_beginning(read: Any, content: bytes) -> None:
     with pytest.raises(BadResponseError) as refusal:
@@ -49,3 +55,11 @@ def test_a_partial_answer_counts_as_none(fault: Any) -> None:
     response: Any = {"_shards": {"total": 1, "failed": 0}, **fault}
     with pytest.raises(BadResponseError, match="only a part"):
         responses.all_shards_of(response)
+
+
+def test_indices_that_may_be_missing_may_have_no_shard() -> None:
+    none = b'{"_shards": {"total": 0, "failed": 0}, "hits": {"hits": []}}'
+    assert responses.hits_of(responses.read_complete_response(responses.LISTINGS, none, may_be_missing=True)) == []
+    for partial in (b"{}", b'{"_shards": {"total": 2, "failed": 1}}'):
+        with pytest.raises(BadResponseError, match="only a part"):
+            responses.read_complete_response(responses.LISTINGS, partial, may_be_missing=True)

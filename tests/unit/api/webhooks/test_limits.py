@@ -16,7 +16,7 @@ from api.webhooks.limits import (
     TokenWeights,
 )
 from api.webhooks.schedule import Outcome
-from api.webhooks.sender import Sent
+from api.webhooks.sender import SendResult
 from store.records import DeliveryWork
 from tests.support.orders.samples import WORK
 
@@ -38,7 +38,7 @@ def test_a_receiver_has_a_limit() -> None:
 def after(outcome: Outcome, milliseconds: int = 0) -> ReceiverLimits:
     """The limits after an attempt at a.example that ended so."""
     limits = ReceiverLimits()
-    limits.update("a.example", Sent(outcome, None, None, milliseconds))
+    limits.update("a.example", SendResult(outcome, None, None, milliseconds))
     return limits
 
 
@@ -63,7 +63,7 @@ def test_the_last_attempt_sets_the_limit() -> None:
         "unreachable": RECEIVER_LIMIT,
     }
     for outcome, limit in {**ends, "delivered": FAST_RECEIVER_LIMIT}.items():
-        limits.update("a.example", Sent(outcome, None, None, 1))
+        limits.update("a.example", SendResult(outcome, None, None, 1))
         assert limits.limit_of("a.example") == limit
     assert after("delivered", FAST_MILLISECONDS + 1).limit_of("a.example") == RECEIVER_LIMIT
 
@@ -71,7 +71,7 @@ def test_the_last_attempt_sets_the_limit() -> None:
 def test_the_number_of_remembered_receivers_is_bounded() -> None:
     limits = after("timeout")
     for number in range(MAX_RECEIVERS):
-        limits.update(f"{number}.example", Sent("timeout", None, None, 1))
+        limits.update(f"{number}.example", SendResult("timeout", None, None, 1))
     assert limits.limit_of("a.example") == RECEIVER_LIMIT
     assert limits.limit_of("0.example") == SLOW_RECEIVER_LIMIT
 
@@ -126,12 +126,12 @@ def test_real_tokens_leave_the_sandbox_its_room() -> None:
 def test_a_token_whose_last_attempts_all_timed_out_is_slowed_until_one_does_not() -> None:
     weights = TokenWeights()
     for _ in range(SLOW_TOKEN_TIMEOUTS - 1):
-        weights.update("tok_1", Sent("timeout", None, None, 15_000))
+        weights.update("tok_1", SendResult("timeout", None, None, 15_000))
     assert admitted(FreeCapacity(tokens=weights), "tok_1") > 50
-    weights.update("tok_1", Sent("timeout", None, None, 15_000))
+    weights.update("tok_1", SendResult("timeout", None, None, 15_000))
     assert 1 <= admitted(FreeCapacity(tokens=weights), "tok_1") <= 20
     assert admitted(FreeCapacity(tokens=weights), "tok_2") > 50
-    weights.update("tok_1", Sent("rejected", 500, None, 1))
+    weights.update("tok_1", SendResult("rejected", 500, None, 1))
     assert admitted(FreeCapacity(tokens=weights), "tok_1") > 50
 
 

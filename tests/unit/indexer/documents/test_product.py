@@ -9,7 +9,7 @@ from indexer.documents.checked_item import item_from_values
 from indexer.documents.document import index_document
 from indexer.documents.product import (
     FIELDS,
-    ProductDocument,
+    KeyedDocument,
     attachment_document,
     description_document,
     is_as_written,
@@ -107,7 +107,7 @@ DESCRIPTION = description_document("long\n" * 99)
 
 
 @pytest.mark.parametrize("written", [PRODUCT, BARE, STICKER, ATTACHMENT, DESCRIPTION])
-def test_what_was_written_is_known_by_its_key_alone(written: ProductDocument) -> None:
+def test_what_was_written_is_known_by_its_key_alone(written: KeyedDocument) -> None:
     stored = orjson.loads(written.content)
     assert is_as_written(written.key, stored)
     assert is_as_written(written.key, dict(reversed(stored.items()))), "the order of the fields says nothing"
@@ -143,7 +143,5 @@ def test_a_stored_product_is_altered_where_any_of_its_fields_differs_or_is_gone(
         (DESCRIPTION, {"part": None}),
     ],
 )
-def test_a_stored_document_that_says_anything_else_is_altered(
-    written: ProductDocument, changes: dict[str, Any]
-) -> None:
+def test_a_stored_document_that_says_anything_else_is_altered(written: KeyedDocument, changes: dict[str, Any]) -> None:
     assert not is_as_written(written.key, {**orjson.loads(written.content), **changes})
