@@ -209,7 +209,8 @@ def test_names_are_the_fields_words() -> None:
 
 def test_docstrings_are_sentences() -> None:
     """Not "what goes in, what comes out"."""
-    openings = {file: (ast.get_docstring(tree_of(file)) or "").partition("\n\n")[0] for file in FILES}
+    files = [*FILES, *TEST_FILES]
+    openings = {file: (ast.get_docstring(tree_of(file)) or "").partition("\n\n")[0] for file in files}
     none((f"{shown(file)}: {text}" for file, text in openings.items() if TELEGRAPHIC.search(text)), "say what it is")
 
 

@@ -1,4 +1,4 @@
-"""The compose file goes in; a deployment of it under a name of its own comes out, to ask, restart and remove."""
+"""A deployment of the compose file under a name of its own, which tests ask, restart and remove."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""compose.production.yml goes in; a deployment of it under a name of its own comes out, to ask, break and roll over."""
+"""A deployment of compose.production.yml under a name of its own, which tests ask, break and roll over."""
 
 import json
 import secrets

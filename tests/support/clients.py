@@ -1,4 +1,4 @@
-"""A running service with a few items, its token and its description come out, for the tests of the clients."""
+"""A running service with a few items, its token and its description, for the tests of the clients."""
 
 import asyncio
 from collections.abc import Iterator

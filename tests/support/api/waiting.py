@@ -1,4 +1,4 @@
-"""A condition goes in; the wait ends once it holds."""
+"""Waits until a condition holds."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""An API server of Kubernetes with its etcd on loopback: manifests go in, what it says of them comes out.
+"""An API server of Kubernetes with its etcd on loopback, which accepts or refuses manifests.
 
 Nothing runs what was accepted: there are no nodes and no controllers.
 """

@@ -1,4 +1,4 @@
-"""An examined place: a loaded platform with orders in, the doctor's findings and everything that it may change out."""
+"""A loaded platform with orders that the doctor examines: its findings, and everything that it may change."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A database with a token goes in; orders with callbacks, dispatchers and what they did come out. Needs no engine."""
+"""Orders with callbacks in a database, their dispatchers and what these did. Needs no engine."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""A running app with a few items in a real index goes in, orders as a client places them come out."""
+"""A running app with a few items in a real index, where a test orders as a client does."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

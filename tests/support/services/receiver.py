@@ -1,4 +1,4 @@
-"""A receiver of callbacks for tests: a behaviour goes in, a real server with an address and what it got comes out."""
+"""A receiver of callbacks for tests: a real server that behaves as it is told and records what it got."""
 
 import asyncio
 import socket

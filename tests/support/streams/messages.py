@@ -1,4 +1,4 @@
-"""Messages of a Kafka topic, and what their changes end in."""
+"""Sends messages to a Kafka topic, and reads which items serve after them."""
 
 import time
 from collections.abc import Callable
