@@ -9,6 +9,7 @@ import subprocess
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -19,6 +20,7 @@ from api.settings import Settings
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of
+from tests.support.api.waiting import serves, until
 from tests.support.app import settings_for
 from tests.support.faults.restarted import serving, token_of
 from tests.support.indices import drop_indices
@@ -63,14 +65,7 @@ class Proxy:
 
     async def until_ready(self) -> None:
         """Waits until requests reach a server."""
-        async with asyncio.timeout(30):
-            while True:
-                try:
-                    if (await self.client.get("/health/live")).status_code == 200:
-                        return
-                except httpx.TransportError:
-                    pass
-                await asyncio.sleep(0.1)
+        await until(partial(serves, self.client))
 
 
 def configuration(folder: Path, port: int, servers: Sequence[int | str]) -> Path:

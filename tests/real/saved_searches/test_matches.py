@@ -219,10 +219,7 @@ async def test_an_engine_that_is_away_is_asked_once_and_not_for_each_search(
             wire.rule = away
             await put(app, simple_item(1001), simple_item(1002))
 
-            async def is_asked() -> bool:
-                return len(asked) >= 3
-
-            await until(is_asked)
+            await until(lambda: len(asked) >= 3)
             wire.rule = pass_all
             await until_called_back(app, receiver, 1001, 1002)
             assert set(asked) == {2}

@@ -19,7 +19,7 @@ from store.orders import orders
 from store.outbox import deliveries, redelivery
 from store.outbox.redelivery import Delivery
 from store.records import NewOrder, Order
-from tests.support.orders.shop import eventually
+from tests.support.api.waiting import until
 from tests.support.store.new_order import new_order
 
 PUBLIC_URL = "http://gear.test"
@@ -72,7 +72,7 @@ class Desk:
         async def so() -> bool:
             return await self.states(order) == list(states)
 
-        await eventually(so, f"the callbacks of {order.id} are not {states}")
+        await until(so, otherwise=f"the callbacks of {order.id} are not {states}")
 
     async def until_tried(self, order: Order, times: int, n: int = 1) -> None:
         """Waits until a callback was attempted so many times."""
@@ -80,7 +80,7 @@ class Desk:
         async def so() -> bool:
             return len(await self.outcomes(order, n)) >= times
 
-        await eventually(so, f"callback {n} of {order.id} was not attempted {times} times")
+        await until(so, otherwise=f"callback {n} of {order.id} was not attempted {times} times")
 
     async def replay(self, order: Order, n: int) -> Delivery | None:
         """What the client's replay does."""
