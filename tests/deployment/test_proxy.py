@@ -63,6 +63,10 @@ class Proxy:
         finally:
             writer.close()
 
+    def has_back(self, number: int) -> bool:
+        """Whether a server that was down passes its checks again."""
+        return f"Server api/api{number} is UP" in self.log.read_text(encoding="utf-8")
+
     async def until_ready(self) -> None:
         """Waits until requests reach a server."""
         await until(partial(serves, self.client))
@@ -174,10 +178,10 @@ async def test_servers_are_replaced_without_a_failed_request(settings: Settings,
             return statuses
 
         clients = [asyncio.create_task(traffic()) for _ in range(4)]
-        for server in (first, second):
+        for number, server in enumerate((first, second)):
             await server.stop()
             await server.start()
-            await asyncio.sleep(3)  # two looks of the proxy
+            await until(partial(proxy.has_back, number), otherwise="the proxy does not see the new server")
         ended.set()
         statuses = [status for statuses in await asyncio.gather(*clients) for status in statuses]
     assert set(statuses) == {200}
