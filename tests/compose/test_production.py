@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.compose.deployment import docker, require_engine
-from tests.compose.production import Production, health
 from tests.support.api.waiting import wait_until
+from tests.support.compose.deployment import docker, require_engine
+from tests.support.compose.production import Production, health
 from tests.support.search.items import make_items
 from tests.support.traffic import SEARCH, sending, wait_for_responses
 

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.explore.window import ShopWindow
 from tests.support.api.waiting import until
 from tests.support.app import new_token
+from tests.support.browser.window import ShopWindow
 
 CARDS = "#results .grid .card:not(.skeleton-card)"
 NAME = "AK-47 | Redline (Field-Tested)"

@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.servers import free_port
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LONG_RUNNING = ("opensearch", "postgres", "api")
 ONE_SHOT = ("migrate", "sample")
 CATALOGUE_ROWS = 35_911
