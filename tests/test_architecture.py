@@ -83,6 +83,14 @@ CATCHES_ALL: Final = {
     "api/webhooks/dispatcher.py": "an unexpected exception counts as an attempt, so that none repeats for ever",
 }
 
+# What tests break things with.
+FAULTS: Final = re.compile(r"\bwire\.rule\b|\bTcpProxy\b|\banswering\(|\bSIGKILL\b")
+# file or folder: why its tests do so outside tests/faults
+FAULTS_ELSEWHERE: Final = {
+    "tests/unit/": "the wire answers in the place of an engine, which there is none of",
+    "tests/clients/test_follow_postgres.py": "it runs where the examples and what they need are",
+}
+
 EMPTY_NAMES: Final = {"utils", "util", "common", "helpers", "helper", "manager", "misc", "shared", "base"}
 
 
@@ -258,6 +266,16 @@ def test_no_test_file_imports_another() -> None:
         if re.search(r"^tests\..*\b(test_|conftest)", name)
     ]
     none(pairs, "what several tests use is in tests/support")
+
+
+def test_fault_tests_are_in_one_folder() -> None:
+    elsewhere = [
+        shown(file)
+        for file in TEST_FILES
+        if file.name.startswith("test_") and not shown(file).startswith(("tests/faults/", *FAULTS_ELSEWHERE))
+        if FAULTS.search(text_of(file))
+    ]
+    none(elsewhere, "what cuts wires and kills processes is in tests/faults")
 
 
 def test_no_folder_is_crowded() -> None:

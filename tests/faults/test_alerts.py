@@ -278,7 +278,7 @@ def test_a_follower_whose_engine_is_away_fires_its_alert(service: Service, opens
 def test_every_metric_that_a_rule_or_a_panel_names_is_reported(service: Service) -> None:
     with failed_load(service):
         reported = {name for name, _ in samples(service.scrape())}
-    worker_deaths()  # of the process that starts workers: tests/real/api/telemetry/test_metrics.py reads it of two
+    worker_deaths()  # of the process that starts workers: tests/faults/api/test_metrics.py reads it of two
     reported |= {"gear_worker_deaths_total", "gear_load_progress_ratio"}
     reported |= {"gear_follow_age_seconds", "gear_follow_last_commit_timestamp_seconds"}  # of followers: the test above
     text = "\n".join(line for line in RULES.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))

@@ -65,7 +65,7 @@ LONGEST: Final = (
     "tests/real/orders/placing/test_cheapest.py",
     "tests/real/indexer/follow/test_lines.py",
     "tests/real/orders/lifecycle/test_sandbox.py",
-    "tests/real/api/telemetry/test_metrics.py",
+    "tests/faults/api/test_metrics.py",
     "tests/real/search/pagination/test_cursor.py",
     "tests/real/webhooks/test_callback_processes.py",
     "tests/real/search/text/test_scenarios.py",
@@ -101,9 +101,18 @@ SLOW: Final = (
 for what takes effect in seconds, or for an index of its own, such as that of a whole catalogue.
 """
 QUICK: Final = (
+    "tests/faults/api/test_metrics.py",
     "tests/faults/changes/test_recorder_snapshots.py",
+    "tests/faults/indexer/doctor/test_engine.py",
+    "tests/faults/indexer/doctor/test_orders.py",
+    "tests/faults/indexer/follow/",
+    "tests/faults/indexer/live/test_changes.py",
     "tests/faults/indexer/live/test_deletes.py",
+    "tests/faults/indexer/live/test_lock.py",
+    "tests/faults/indexer/maintenance/",
     "tests/faults/indexer/products/",
+    "tests/faults/saved_searches/",
+    "tests/faults/search/test_search_all.py",
 )
 """Folders and files within those that `make test` runs all the same."""
 
