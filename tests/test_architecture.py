@@ -16,6 +16,7 @@ from api.services import Services
 from tests.import_rules import FOLDERS_MAY_ALSO_IMPORT, FOLDERS_MAY_IMPORT, IMPORTED_ONLY_BY, MAY_IMPORT, SHARED
 from tests.support.scheduling import LONGEST, QUICK, SLOW
 from tests.support.source_code import (
+    EXAMPLES,
     FILES,
     MODULES,
     PACKAGES,
@@ -206,7 +207,7 @@ def test_what_is_called_pure_waits_for_nothing() -> None:
 def test_names_are_the_fields_words() -> None:
     offenders = {
         f"{shown(file)}: {name}"
-        for file in FILES
+        for file in [*FILES, *EXAMPLES]
         for name in names(file)
         if VAGUE_NAMES.fullmatch(name)
         or PRIVATE_PHRASES.search(name)

@@ -12,6 +12,10 @@ from typing import Final
 ROOT: Final = Path(__file__).parent.parent.parent
 PACKAGES: Final = ("api", "bench", "indexer", "mappings", "node", "store")
 FILES: Final = sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
+EXAMPLES: Final = [
+    ROOT / "demo.py",
+    *sorted(file for folder in ("clients", "docs/examples") for file in (ROOT / folder).rglob("*.py")),
+]
 TEST_FILES: Final = sorted((ROOT / "tests").rglob("*.py"))
 SUPPRESSION: Final = re.compile(r"#\s*(ruff: *)?(noqa|type: *ignore|pragma: *no cover)(: *[A-Z]+\d+|\[[\w, -]+\])?")
 # Modules that are framework-free, besides those whose docstring says so.
