@@ -84,7 +84,7 @@ check: environment ## format, lint, types and the tests without servers: a minut
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check -q .
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest tests/test_architecture.py tests/unit tests/docs -n 2 $(UNIT_TESTS)
+	@$(BIN)/python -m pytest tests/test_architecture.py tests/test_naming.py tests/unit tests/docs -n 2 $(UNIT_TESTS)
 
 .PHONY: bench
 # With the million made and loaded it is over in a quarter of an hour, on a slow day of two cores too.

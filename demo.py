@@ -198,13 +198,13 @@ def token(file: Path, name: str, *options: str) -> str:
 
     The other one is revoked.
     """
-    known = {
+    valid_ids = {
         entry["id"]
         for entry in json.loads(run_checked("gear-api", "token", "list", "--json"))
         if not entry["revokedAt"]
     }
     stored: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
-    is_known = stored.get("id") in known
+    is_known = stored.get("id") in valid_ids
     if is_known and stored.get("options", [*options]) == [*options]:
         return str(stored["token"])
     created = json.loads(run_checked("gear-api", "token", "create", "--name", name, *options, "--json"))
@@ -261,11 +261,11 @@ def first_search(base: str, secret: str) -> list[dict[str, Any]]:
 def first_order(base: str, secret: str, item: dict[str, Any]) -> None:
     """Orders an item and prints the order; a later demo shows the same order."""
     if ORDER.exists():
-        held = json.loads(ORDER.read_text())
-        url = f"{base}/v1/orders/{held['id']}"
+        placed = json.loads(ORDER.read_text())
+        url = f"{base}/v1/orders/{placed['id']}"
         response = httpx.get(url, headers={"Authorization": f"Bearer {secret}"}, timeout=10).json()
         if response["status"] == "success":
-            show_order(base, response["order"], held["body"])
+            show_order(base, response["order"], placed["body"])
             return
     body = {
         "account": "demo-buyer",

@@ -45,13 +45,14 @@ def rotate(as_json: bool) -> None:
     if checked(StoreSettings).cipher is None:
         message = "GEAR_ENCRYPTION_KEYRING is not set; gear-api encryption key makes a key for it"
         raise click.ClickException(message)
-    counts = run_now(_rotate())
+    counts = run_now(encrypt_anew())
     click.echo(f"encrypted anew: {', '.join(f'{count} {table}' for table, count in counts.items())}", err=True)
     if as_json:
         click.echo(json.dumps(counts))
 
 
-async def _rotate() -> dict[str, int]:
+async def encrypt_anew(rows: int = BATCH) -> dict[str, int]:
+    """Encrypts everything with the first key, so many rows in one transaction; the number of rows by table."""
     from api.background import give_way
     from store import database
 
@@ -63,7 +64,7 @@ async def _rotate() -> dict[str, int]:
             while after is not None:
                 async with store.transaction() as connection:
                     started = time.monotonic()
-                    count, after = await database.reencrypt(connection, table, after, BATCH)
+                    count, after = await database.reencrypt(connection, table, after, rows)
                     if count and not recorded:  # with the first of its changes
                         await record_command(connection, "encryption.rotate", "database")
                 recorded = recorded or count > 0

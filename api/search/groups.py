@@ -55,14 +55,14 @@ class _Order:
     has_next: bool = False
 
 
-async def grouped_page(context: SearchContext) -> Page:
+async def grouped_page(context: SearchContext, max_heads: int = MAX_HEADS) -> Page:
     """The body's page of groups; raises ApiError `search_unavailable`.
 
     A cursor reads the groups of its point in time, each with its offers as they are now.
     """
     query = context.query
     for _ in range(MAX_ATTEMPTS):
-        order = await _order(context)
+        order = await _order(context, max_heads)
         if not order.groups:
             return Page([], order.total, query.parsed, items=order.items)
         (response,) = await context.index.search_all([group_hits_request(query, order.groups)])
@@ -86,37 +86,41 @@ async def rank_of_group(context: SearchContext, group: int) -> tuple[int | None,
     return order.groups.index(group) + 1 if group in order.groups else None, order.total
 
 
-async def _order(context: SearchContext) -> _Order:
+async def _order(context: SearchContext, max_heads: int = MAX_HEADS) -> _Order:
     query = context.query
     if query.sort.name != "price_asc" or context.pit is not None:
-        return await _sorted_here(context)
-    requests = [group_page_request(query), group_count_request(query)]
+        return await _sorted_here(context, max_heads)
+    requests = [group_page_request(query), group_count_request(query, max_heads)]
     page, count = await context.source.search_all(requests, _SORT_VALUES_PATH, _UNSENT_PATH)
-    groups, total = [hit["sort"][-1] for hit in hits_of(page)], group_count(count)
+    groups, total = [hit["sort"][-1] for hit in hits_of(page)], group_count(count, max_heads)
     if total is None or not query.is_page(len(groups), total):  # the index was refreshed between the two
-        return await _sorted_here(context)
+        return await _sorted_here(context, max_heads)
     return _Order(groups, total, grouped_items(count))
 
 
-async def _sorted_here(context: SearchContext) -> _Order:
-    heads, items = await _heads(context)
+async def _sorted_here(context: SearchContext, max_heads: int) -> _Order:
+    heads, items = await _heads(context, max_heads)
     ordered = await asyncio.to_thread(page_of_heads, context.query, heads)
     page = ordered[: context.body.limit]
     has_next = len(ordered) > len(page)
     return _Order([head.group for head in page], len(heads), items, page[-1] if page else (), has_next)
 
 
-async def _heads(context: SearchContext, low: int = MIN_GROUP, high: int = MAX_GROUP) -> tuple[list[Head], int]:
+async def _heads(
+    context: SearchContext, max_heads: int, low: int = MIN_GROUP, high: int = MAX_GROUP
+) -> tuple[list[Head], int]:
     """The heads between these bounds and the number of all their items, by halves where there are too many: group
     numbers are spread evenly.
     """
-    (response,) = await context.source.search_all([heads_request(context.query, low, high)], _SORT_VALUES_PATH)
+    request = heads_request(context.query, low, high, max_heads)
+    (response,) = await context.source.search_all([request], _SORT_VALUES_PATH)
     # in a thread: tens of thousands of heads would stop the event loop for a tenth of a second
-    heads = await asyncio.to_thread(heads_of, response)
+    heads = await asyncio.to_thread(heads_of, response, max_heads)
     if heads is not None:
         return heads, total_of(response)
     middle = (low + high) // 2
-    (lower, below), (upper, above) = await _heads(context, low, middle), await _heads(context, middle + 1, high)
+    lower, below = await _heads(context, max_heads, low, middle)
+    upper, above = await _heads(context, max_heads, middle + 1, high)
     return [*lower, *upper], below + above
 
 
@@ -127,17 +131,17 @@ def group_page_request(query: SearchQuery) -> Clause:
     return {**_collapsed(query.offered), **_SORT_VALUES_ONLY, **page}
 
 
-def group_count_request(query: SearchQuery) -> Clause:
+def group_count_request(query: SearchQuery, max_heads: int = MAX_HEADS) -> Clause:
     """The search body for the exact number of names: by the engine's own numbers of names, without sending them."""
-    names = {"terms": {"field": "name", "size": MAX_HEADS}}
+    names = {"terms": {"field": "name", "size": max_heads}}
     number = {"stats_bucket": {"buckets_path": "names>_count"}}
     return aggregation_request(query.offered, {"names": names, "number": number})
 
 
-def group_count(response: EngineResponse) -> int | None:
+def group_count(response: EngineResponse, max_heads: int = MAX_HEADS) -> int | None:
     """The number of names in the response to `group_count_request`; None if there may be more than fit."""
     number: int = response["aggregations"]["number"]["count"]
-    return number if number < MAX_HEADS else None
+    return number if number < max_heads else None
 
 
 def grouped_items(response: EngineResponse) -> int:
@@ -145,18 +149,20 @@ def grouped_items(response: EngineResponse) -> int:
     return int(response["aggregations"]["number"]["sum"])
 
 
-def heads_request(query: SearchQuery, low: int = MIN_GROUP, high: int = MAX_GROUP) -> Clause:
+def heads_request(
+    query: SearchQuery, low: int = MIN_GROUP, high: int = MAX_GROUP, max_heads: int = MAX_HEADS
+) -> Clause:
     """The search body for the heads of all groups between these bounds, with the values that they are sorted by."""
     clause = query.offered
     if (low, high) != (MIN_GROUP, MAX_GROUP):
         clause = {"bool": {"must": [clause], "filter": [{"range": {_GROUP: {"gte": low, "lte": high}}}]}}
-    return {**_collapsed(clause, *query.sort_values), **_SORT_VALUES_ONLY, "size": MAX_HEADS}
+    return {**_collapsed(clause, *query.sort_values), **_SORT_VALUES_ONLY, "size": max_heads}
 
 
-def heads_of(response: EngineResponse) -> list[Head] | None:
+def heads_of(response: EngineResponse, max_heads: int = MAX_HEADS) -> list[Head] | None:
     """The heads in the response to `heads_request`; None if there may be more than fit."""
     hits = hits_of(response)
-    if len(hits) >= MAX_HEADS:
+    if len(hits) >= max_heads:
         return None
     sorts = (hit["sort"] for hit in hits)
     return [

@@ -96,8 +96,9 @@ class Loanwords:
     Such scripts have few consonants: `l` is `r` in them, `v` is `b`, and nothing is an `r` that ends a syllable.
     """
 
-    def __init__(self, names: Iterable[str], letters: Mapping[str, str]) -> None:
+    def __init__(self, names: Iterable[str], letters: Mapping[str, str], max_remembered: int = MAX_REMEMBERED) -> None:
         self._letters = letters
+        self._max_remembered = max_remembered
         self._names: dict[str, list[str]] = {}
         self._heard: dict[str, str] = {}
         spoken = (" ".join(word for word in words_of(name.lower()) if word.isascii()) for name in names)
@@ -111,7 +112,7 @@ class Loanwords:
     def name_of(self, word: str) -> str:
         """The name that a word in syllables sounds like; none: empty."""
         if word not in self._heard:
-            if len(self._heard) == MAX_REMEMBERED:
+            if len(self._heard) == self._max_remembered:
                 self._heard.clear()
             self._heard[word] = self._nearest(word)
         return self._heard[word]

@@ -6,7 +6,7 @@ that people write so who have not their keys. Kana keep their voicing marks: `�
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 _WORD = re.compile(r"([^\W_]+)")
@@ -18,18 +18,22 @@ _VOICED = re.compile(rf"[\u3041-\u30ff][{_VOICING_MARKS}]")
 MAX_LEARNT = 16_384  # the vocabularies have 3,000
 
 
-class _WithoutMarks(dict[int, int | None]):
+class WithoutMarks(dict[int, int | None]):
     """A table for `str.translate` that drops accents and what it is given; it learns the letters that come first."""
+
+    def __init__(self, table: Mapping[int, int | None], max_learnt: int = MAX_LEARNT) -> None:
+        super().__init__(table)
+        self._max_learnt = max_learnt
 
     def __missing__(self, letter: int) -> int | None:
         replacement = None if unicodedata.category(chr(letter)) == "Mn" else letter
-        if len(self) < MAX_LEARNT:
+        if len(self) < self._max_learnt:
             self[letter] = replacement
         return replacement
 
 
-_WITHOUT_ACCENTS = _WithoutMarks({ord(mark): ord(mark) for mark in _VOICING_MARKS})
-_WITHOUT_MARKS = _WithoutMarks(str.maketrans("", "", "★™"))
+_WITHOUT_ACCENTS = WithoutMarks({ord(mark): ord(mark) for mark in _VOICING_MARKS})
+_WITHOUT_MARKS = WithoutMarks(str.maketrans("", "", "★™"))
 
 
 def words_of(text: str) -> list[str]:

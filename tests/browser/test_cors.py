@@ -6,9 +6,9 @@ from pathlib import Path
 from playwright.async_api import Browser
 
 from mappings.platforms import read_platforms
-from tests.browser.opening import opened, served
 from tests.support.api.catalogue import ITEMS, put_index
 from tests.support.app import new_token, settings_for
+from tests.support.browser.opening import opened, served
 from tests.support.indices import drop_indices
 from tests.support.store.migrated import migrated
 

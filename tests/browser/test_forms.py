@@ -4,8 +4,8 @@ from pathlib import Path
 
 from playwright.async_api import Browser, expect
 
-from tests.browser.opening import opened, served
 from tests.support.app import settings_for
+from tests.support.browser.opening import opened, served
 from tests.support.store.migrated import migrated
 
 

@@ -14,8 +14,8 @@ from playwright.async_api import Browser, expect
 from api.orders.page import words
 from store.orders import orders
 from store.records import Order
-from tests.browser.opening import PICTURE, opened, served
 from tests.support.app import settings_for
+from tests.support.browser.opening import PICTURE, opened, served
 from tests.support.orders.desk import Desk, desk_at, order_with_callback
 from tests.support.services.receiver import Receiver, responses
 from tests.support.store.migrated import migrated

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from time import monotonic, sleep
 
 import httpx
 import pytest
 from gear_client import GearClient
 from opensearchpy import OpenSearch
 
+from tests.support.api.waiting import wait_until
 from tests.support.clients import EXAMPLES, PYTHON_CLIENT, Service, order_until_completed
 from tests.support.servers import free_port
 
@@ -42,7 +42,7 @@ def test_the_receiver_keeps_each_event_once(service: Service, tmp_path: Path) ->
         with GearClient(service.url, service.token) as gear:
             order = order_until_completed(gear, address)
         with closing(sqlite3.connect(database)) as events:
-            rows = events.execute("SELECT type, about FROM events ORDER BY rowid").fetchall()
+            rows = events.execute("SELECT type, subject FROM events ORDER BY rowid").fetchall()
         states = ("created", "processing", "delivered", "completed")
         assert rows == [(f"order.{state}", order) for state in states]
         assert httpx.post(address, content=b"{}").status_code == 401
@@ -57,14 +57,13 @@ def test_the_receiver_takes_what_a_saved_search_tells(service: Service, tmp_path
             search = gear.save_search(name="mine", callbackUrl=address, query="asiimov")["search"]["id"]
         with GearClient(service.url, service.writer) as gear:
             gear.put_items(730, [{"id": 1, "name": "AWP | Asiimov (Field-Tested)", "price": 10.0}])
-        until = monotonic() + 60
-        rows: list[tuple[str, str]] = []
-        while not rows:
-            assert monotonic() < until
-            sleep(0.1)
-            with closing(sqlite3.connect(database)) as events:
-                rows = events.execute("SELECT type, about FROM events").fetchall()
-        assert rows == [("search.matched", search)]
+
+        def events() -> list[tuple[str, str]]:
+            with closing(sqlite3.connect(database)) as connection:
+                return connection.execute("SELECT type, subject FROM events").fetchall()
+
+        wait_until(lambda: bool(events()))
+        assert events() == [("search.matched", search)]
 
 
 def test_the_feed_reader_keeps_a_copy_over_its_death(service: Service, tmp_path: Path) -> None:
@@ -80,10 +79,7 @@ def test_the_feed_reader_keeps_a_copy_over_its_death(service: Service, tmp_path:
             return {}
 
     def copied(expected: dict[int, float]) -> None:
-        until = monotonic() + 60
-        while items() != expected:
-            assert monotonic() < until, items()
-            sleep(0.1)
+        wait_until(lambda: items() == expected)
 
     def item(number: int, price: float) -> dict[str, object]:
         return {"id": number, "name": "AWP | Asiimov (Field-Tested)", "price": price}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.compose.deployment import Deployment, require_engine
+from tests.support.compose.deployment import Deployment, require_engine
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.compose.deployment import LONG_RUNNING, ONE_SHOT, ROOT, Deployment, docker
+from tests.support.compose.deployment import LONG_RUNNING, ONE_SHOT, ROOT, Deployment, docker
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(1500)]
 

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.compose.deployment import CATALOGUE_ROWS, LONG_RUNNING, Deployment, docker
+from tests.support.compose.deployment import CATALOGUE_ROWS, LONG_RUNNING, Deployment, docker
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(1500)]
 

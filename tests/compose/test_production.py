@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from itertools import count
-from time import monotonic, sleep
+from time import sleep
 from typing import Any
 
 import pytest
 
-from tests.compose.deployment import docker, require_engine
-from tests.compose.production import Production, health
+from tests.support.api.waiting import wait_until
+from tests.support.compose.deployment import docker, require_engine
+from tests.support.compose.production import Production, health
 from tests.support.search.items import make_items
 from tests.support.traffic import SEARCH, sending, wait_for_responses
 
@@ -59,15 +60,6 @@ def orders(production: Production) -> bool:
     return response.status_code == 201
 
 
-def within(seconds: float, condition: Any, what: str) -> float:
-    """Waits until the condition holds; the seconds that it took."""
-    started = monotonic()
-    while not condition():
-        assert monotonic() - started < seconds, f"after {seconds} seconds not {what}"
-        sleep(0.2)
-    return monotonic() - started
-
-
 def works(production: Production) -> bool:
     """Whether searches and orders are served, and a search is answered."""
     return production.ask("GET", "/health/ready").status_code == 200 and searches(production)
@@ -91,7 +83,7 @@ def test_it_serves_searches_and_orders_by_tls_at_every_part(production: Producti
     rival = production.ask("POST", "/v1/gear", body_of(made["item"], "b"))
     assert (rival.status_code, rival.json()["error"]["code"]) == (409, "item_unavailable")
     sold = {"platform": 730, "filters": {"ids": [int(made["item"])]}}
-    within(30, lambda: production.search(**sold)["total"] == 0, "hidden")
+    wait_until(lambda: production.search(**sold)["total"] == 0, 30, "it is still offered")
     assert production.ask("GET", "/metrics").status_code == 404, "the proxy shows it to the world"
     assert made["statusUrl"].startswith(production.url)
 
@@ -99,26 +91,26 @@ def test_it_serves_searches_and_orders_by_tls_at_every_part(production: Producti
 @pytest.mark.parametrize("service", ["opensearch-2", "opensearch-1", "redis", "deliver", "api"])
 def test_searches_and_orders_outlive_the_loss_of(production: Production, service: str) -> None:
     with production.killed(service):
-        within(60, lambda: works(production), f"ready without {service}")
+        wait_until(lambda: works(production), 60, f"it is not ready without {service}")
         assert production.search(platform=730, limit=1)["total"] > 0
         order(production)
-    within(BACK_SECONDS, lambda: health(production.containers(service)[0]) == "healthy", f"{service} back")
+    wait_until(lambda: health(production.containers(service)[0]) == "healthy", BACK_SECONDS, f"{service} is not back")
     # A second node may be lost once all copies are there again.
-    within(BACK_SECONDS, lambda: production.engine_status() == "green", "all copies back")
-    within(60, lambda: works(production), "ready")
+    wait_until(lambda: production.engine_status() == "green", BACK_SECONDS, "not all copies are back")
+    wait_until(lambda: works(production), 60, "it is not ready")
 
 
 def test_without_the_database_searches_go_on_and_no_order_is_lost(production: Production) -> None:
     made = order(production)
     item = production.search(platform=730, sort="price_asc", filters={"price": {"min": 0.01}}, limit=1)["gear"][0]["id"]
     with production.killed("postgres"):
-        within(30, lambda: searches(production), "searched without the database")
+        wait_until(lambda: searches(production), 30, "no search is answered without the database")
         refused = production.ask("POST", "/v1/gear", body_of(item))
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "store_unavailable")
-    within(BACK_SECONDS, lambda: works(production), "ready")
-    within(60, lambda: all(orders(production) for _ in range(8)), "ordered by every server")
+    wait_until(lambda: works(production), BACK_SECONDS, "it is not ready")
+    wait_until(lambda: all(orders(production) for _ in range(8)), 60, "some server takes no order")
     order_url = f"/v1/orders/{made['id']}"
-    within(60, lambda: production.ask("GET", order_url).status_code == 200, "told of the order")
+    wait_until(lambda: production.ask("GET", order_url).status_code == 200, 60, "the order is not shown")
     kept = production.ask("GET", order_url).json()["order"]
     assert {name: kept[name] for name in made} == made
 
@@ -127,7 +119,7 @@ def test_a_proxy_that_died_serves_again(production: Production) -> None:
     with production.killed("proxy"):
         pass
     production.wait_until_ready()
-    within(60, lambda: orders(production), "ordered from")
+    wait_until(lambda: orders(production), 60, "no order is taken")
 
 
 def test_the_api_is_rolled_over_without_a_failed_request(production: Production) -> None:
@@ -137,7 +129,11 @@ def test_the_api_is_rolled_over_without_a_failed_request(production: Production)
         wait_for_responses(responses, 20)
         production.compose("up", "--detach", "--no-deps", "--no-recreate", "--scale", "api=4", "api")
         new = set(production.containers("api")) - set(old)
-        within(BACK_SECONDS, lambda: all(health(container) == "healthy" for container in new), "new ones healthy")
+        wait_until(
+            lambda: all(health(container) == "healthy" for container in new),
+            BACK_SECONDS,
+            "the new ones are not healthy",
+        )
         for container in old:
             wait_for_responses(responses, 20)
             docker("stop", container)
@@ -151,7 +147,7 @@ def test_the_api_is_rolled_over_without_a_failed_request(production: Production)
 def test_a_reload_is_swapped_in_behind_the_proxy(production: Production) -> None:
     production.load(ITEMS[:150])
     bound = len(production.ask("GET", "/v1/orders?limit=100").json()["orders"])
-    within(30, lambda: production.search(platform=730, limit=1)["total"] <= 150, "the new catalogue")
+    wait_until(lambda: production.search(platform=730, limit=1)["total"] <= 150, 30, "the old catalogue still serves")
     assert production.search(platform=730, limit=1)["total"] >= 150 - bound
 
 

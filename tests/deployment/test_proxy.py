@@ -9,6 +9,7 @@ import subprocess
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -19,6 +20,7 @@ from api.settings import Settings
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of
+from tests.support.api.waiting import serves, until
 from tests.support.app import settings_for
 from tests.support.faults.restarted import serving, token_of
 from tests.support.indices import drop_indices
@@ -61,16 +63,13 @@ class Proxy:
         finally:
             writer.close()
 
+    def has_back(self, number: int) -> bool:
+        """Whether a server that was down passes its checks again."""
+        return f"Server api/api{number} is UP" in self.log.read_text(encoding="utf-8")
+
     async def until_ready(self) -> None:
         """Waits until requests reach a server."""
-        async with asyncio.timeout(30):
-            while True:
-                try:
-                    if (await self.client.get("/health/live")).status_code == 200:
-                        return
-                except httpx.TransportError:
-                    pass
-                await asyncio.sleep(0.1)
+        await until(partial(serves, self.client))
 
 
 def configuration(folder: Path, port: int, servers: Sequence[int | str]) -> Path:
@@ -179,10 +178,10 @@ async def test_servers_are_replaced_without_a_failed_request(settings: Settings,
             return statuses
 
         clients = [asyncio.create_task(traffic()) for _ in range(4)]
-        for server in (first, second):
+        for number, server in enumerate((first, second)):
             await server.stop()
             await server.start()
-            await asyncio.sleep(3)  # two looks of the proxy
+            await until(partial(proxy.has_back, number), otherwise="the proxy does not see the new server")
         ended.set()
         statuses = [status for statuses in await asyncio.gather(*clients) for status in statuses]
     assert set(statuses) == {200}

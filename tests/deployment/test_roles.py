@@ -1,6 +1,5 @@
 """Least-privilege users on a secured engine: each does what its part needs, and nothing else."""
 
-import asyncio
 import base64
 import json
 import shutil
@@ -18,6 +17,7 @@ import pytest
 from api.engine.client import Engine
 from api.engine.errors import ForbiddenError
 from api.settings import Settings
+from tests.support.api.waiting import until
 from tests.support.node.place import Place
 from tests.support.servers import free_port
 from tests.support.services.processes import command, gear_api
@@ -296,8 +296,9 @@ async def _walk(client: httpx.AsyncClient) -> list[dict[str, Any]]:
 async def _until(client: httpx.AsyncClient, item: int, *, offered: bool) -> None:
     """Waits until searches offer the item, or do not."""
     body = {"platform": 730, "filters": {"ids": [item]}}
-    for _ in range(300):
-        if ((await client.post("/v1/gear/search", json=body)).json()["total"] == 1) == offered:
-            return
-        await asyncio.sleep(0.1)
-    pytest.fail(f"after 30 seconds {item} is {'not ' if offered else 'still '}offered")
+
+    async def so() -> bool:
+        total: int = (await client.post("/v1/gear/search", json=body)).json()["total"]
+        return (total == 1) == offered
+
+    await until(so, otherwise=f"{item} is {'not yet' if offered else 'still'} offered")

@@ -7,7 +7,7 @@ from indexer.doctor.findings import Code
 from tests.docs.pages import DOCS
 
 ROW: Final = re.compile(r"^\| `([a-z-]+)` \|", re.MULTILINE)
-REAL: Final = DOCS.parent / "tests" / "real" / "indexer" / "doctor"
+REAL: Final = [DOCS.parent / "tests" / kind / "indexer" / "doctor" for kind in ("real", "faults")]
 # What makes each finding.
 TESTS: Final[dict[Code, tuple[str, ...]]] = {
     Code.ENGINE_UNREACHABLE: ("test_an_engine_that_is_away_is_a_finding",),
@@ -84,7 +84,8 @@ def test_every_finding_has_a_test_on_a_real_engine() -> None:
     assert set(TESTS) == set(Code)
     tests_of_the_doctor = {
         name
-        for file in REAL.glob("test_*.py")
+        for folder in REAL
+        for file in folder.glob("test_*.py")
         for name in re.findall(r"def (test_[a-z0-9_]+)", file.read_text(encoding="utf-8"))
     }
     for code, tests in TESTS.items():

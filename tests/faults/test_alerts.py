@@ -23,6 +23,7 @@ from indexer.cli.main import main as gear_indexer
 from mappings.connection import connect
 from tests.support.api.catalogue import CS2, put_index, simple_item
 from tests.support.api.exposition import samples
+from tests.support.api.waiting import wait_until
 from tests.support.app import serving, settings_for
 from tests.support.faults.promtool import RULES, firing, promtool
 from tests.support.indexer.fixtures import Place
@@ -56,10 +57,11 @@ class Service:
 
     def until(self, name: str, condition: Callable[[float], bool], **labels: str) -> None:
         """Waits for a sample of the metrics."""
-        deadline = time.monotonic() + WAIT_SECONDS
-        while not condition(samples(self.scrape()).get((name, frozenset(labels.items())), float("nan"))):
-            assert time.monotonic() < deadline, f"{name} is not as expected"
-            time.sleep(0.05)
+
+        def holds() -> bool:
+            return condition(samples(self.scrape()).get((name, frozenset(labels.items())), float("nan")))
+
+        wait_until(holds, WAIT_SECONDS, f"{name} is not as expected")
 
     def search(self, number: int) -> httpx.Response:
         """A search that no other has made."""
@@ -260,15 +262,14 @@ def test_a_follower_whose_engine_is_away_fires_its_alert(service: Service, opens
         follower.write({"id": 17, "name": "AK-47 | Redline"})
         follower.wait_read(1)
         before = committed_at()
-        deadline = time.monotonic() + WAIT_SECONDS
-        while committed_at() == before:
-            assert time.monotonic() < deadline, "a follower with nothing to do fires the alert"
-            time.sleep(0.05)
+        wait_until(lambda: committed_at() != before, WAIT_SECONDS, "a follower with nothing to do fires the alert")
         wire.refuse()
         follower.write({"id": 18, "name": "AK-47 | Redline"})
-        while time.time() - committed_at() < STALLED_SECONDS:
-            assert time.monotonic() < deadline, "a follower without an engine commits"
-            time.sleep(0.05)
+        wait_until(
+            lambda: time.time() - committed_at() >= STALLED_SECONDS,
+            WAIT_SECONDS,
+            "a follower without an engine commits",
+        )
         during = service.scrape() + follower_metrics()
         follower.stop()
     assert firing(tmp_path, service.scrape(), during, time.time()) == {"GearFollowerStopped"}
@@ -277,7 +278,7 @@ def test_a_follower_whose_engine_is_away_fires_its_alert(service: Service, opens
 def test_every_metric_that_a_rule_or_a_panel_names_is_reported(service: Service) -> None:
     with failed_load(service):
         reported = {name for name, _ in samples(service.scrape())}
-    worker_deaths()  # of the process that starts workers: tests/real/api/telemetry/test_metrics.py reads it of two
+    worker_deaths()  # of the process that starts workers: tests/faults/api/test_metrics.py reads it of two
     reported |= {"gear_worker_deaths_total", "gear_load_progress_ratio"}
     reported |= {"gear_follow_age_seconds", "gear_follow_last_commit_timestamp_seconds"}  # of followers: the test above
     text = "\n".join(line for line in RULES.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))

@@ -1,4 +1,4 @@
-"""A running app for tests: settings in, an HTTP client with a token out; the app's own start and end included."""
+"""Runs the app for tests, its own start and end included, and gives them an HTTP client with a token."""
 
 import asyncio
 import socket

@@ -1,11 +1,10 @@
-"""A running service with a few items, its token and its description come out, for the tests of the clients."""
+"""A running service with a few items, its token and its description, for the tests of the clients."""
 
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from store.auth import tokens
 from store.connection.engine import Store
 from tests.support.api.catalogue import CS2, put_index
 from tests.support.api.described_examples import ITEM
+from tests.support.api.waiting import wait_until
 from tests.support.app import new_token, serving, settings_for
 
 LISTINGS = 250
@@ -74,8 +74,9 @@ def order_until_completed(gear: GearClient, callback_url: str) -> str:
     """Places a sandbox order whose callbacks go there, and waits until all were delivered; its id."""
     body: Any = {"account": "shop-7", "email": "buyer@example.test", "platform": "730", "callbackUrl": callback_url}
     order = gear.order_item(item="-10", **body)["order"]["id"]
-    until = monotonic() + CALLBACK_SECONDS
-    while [one["state"] for one in gear.list_deliveries(order)["deliveries"]] != ["delivered"] * 4:
-        assert monotonic() < until, gear.list_deliveries(order)
-        sleep(0.1)
+
+    def are_delivered() -> bool:
+        return [delivery["state"] for delivery in gear.list_deliveries(order)["deliveries"]] == ["delivered"] * 4
+
+    wait_until(are_delivered, CALLBACK_SECONDS)
     return order

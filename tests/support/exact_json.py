@@ -1,4 +1,4 @@
-"""JSON with exact numbers: values with decimals in, a text out in which they stand digit by digit."""
+"""Writes JSON with exact numbers: each decimal is written digit by digit."""
 
 import json
 from decimal import Decimal

@@ -35,13 +35,13 @@ LONGEST: Final = (
     "tests/browser/test_order_page.py",
     "tests/faults/indexer/test_engine.py",
     "tests/real/indexer/live/test_schedule.py",
-    "tests/real/indexer/loading/test_resume.py",
-    "tests/real/indexer/loading/test_proof.py",
+    "tests/faults/indexer/loading/test_resume.py",
+    "tests/faults/indexer/loading/test_proof.py",
     "tests/faults/search/test_hung_nodes.py",
     "tests/faults/indexer/test_death.py",
     "tests/faults/indexer/test_lock.py",
     "tests/faults/orders/test_duplicate_requests.py",
-    "tests/real/indexer/loading/test_throttle.py",
+    "tests/faults/indexer/loading/test_throttle.py",
     "tests/real/search/pagination/test_cursor_and_changes.py",
     "tests/real/indexer/doctor/test_doctor.py",
     "tests/real/orders/placing/test_retries.py",
@@ -65,7 +65,7 @@ LONGEST: Final = (
     "tests/real/orders/placing/test_cheapest.py",
     "tests/real/indexer/follow/test_lines.py",
     "tests/real/orders/lifecycle/test_sandbox.py",
-    "tests/real/api/telemetry/test_metrics.py",
+    "tests/faults/api/test_metrics.py",
     "tests/real/search/pagination/test_cursor.py",
     "tests/real/webhooks/test_callback_processes.py",
     "tests/real/search/text/test_scenarios.py",
@@ -86,9 +86,6 @@ SLOW: Final = (
     "tests/real/indexer/follow/test_kafka.py",
     "tests/real/indexer/live/test_claims.py",
     "tests/real/indexer/live/test_schedule.py",
-    "tests/real/indexer/loading/test_proof.py",
-    "tests/real/indexer/loading/test_resume.py",
-    "tests/real/indexer/loading/test_throttle.py",
     "tests/real/orders/placing/test_retries.py",
     "tests/real/webhooks/test_callbacks.py",
     "tests/real/search/pagination/test_cursor_and_changes.py",
@@ -103,6 +100,26 @@ SLOW: Final = (
 """Folders and files that `make test` leaves to `make test-slow`: each waits for processes to start, die and come back,
 for what takes effect in seconds, or for an index of its own, such as that of a whole catalogue.
 """
+QUICK: Final = (
+    "tests/faults/api/test_metrics.py",
+    "tests/faults/changes/test_recorder_snapshots.py",
+    "tests/faults/indexer/doctor/test_engine.py",
+    "tests/faults/indexer/doctor/test_orders.py",
+    "tests/faults/indexer/follow/",
+    "tests/faults/indexer/live/test_changes.py",
+    "tests/faults/indexer/live/test_deletes.py",
+    "tests/faults/indexer/live/test_lock.py",
+    "tests/faults/indexer/maintenance/",
+    "tests/faults/indexer/products/",
+    "tests/faults/saved_searches/",
+    "tests/faults/search/test_search_all.py",
+)
+"""Folders and files within those that `make test` runs all the same."""
+
+
+def is_slow(path: str) -> bool:
+    """Whether `make test` leaves out a file."""
+    return path.startswith(SLOW) and not path.startswith(QUICK)
 
 
 def is_left_out(path: str, expression: str) -> bool:
@@ -112,8 +129,8 @@ def is_left_out(path: str, expression: str) -> bool:
     """
     terms = expression.split(" and ")
     if "not slow" in terms:
-        return path.startswith(SLOW)
-    return "slow" in terms and not path.startswith(SLOW) and not any(each.startswith(path) for each in SLOW)
+        return is_slow(path) and not any(each.startswith(path) for each in QUICK)
+    return "slow" in terms and not is_slow(path) and not any(each.startswith(path) for each in SLOW)
 
 
 class ByServer(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no types
@@ -125,9 +142,9 @@ class ByServer(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no type
 
 
 def mark_slow(items: list[pytest.Item]) -> None:
-    """Marks the tests of SLOW."""
+    """Marks the slow tests."""
     for item in items:
-        if item.nodeid.startswith(SLOW):
+        if is_slow(item.nodeid.partition("::")[0]):
             item.add_marker(pytest.mark.slow)
 
 

@@ -1,4 +1,4 @@
-"""Nothing goes in; real servers for the tests come out: an OpenSearch, a node to break, a wire to cut.
+"""Real servers for the tests: an OpenSearch, a node to break, a wire to cut.
 
 An OpenSearch comes from GEAR_OPENSEARCH_URL, else from a container where a Docker engine answers and has (or can
 pull) the image, else from gear-node. Where none can be had the test fails and says how to get one.

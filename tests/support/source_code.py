@@ -4,7 +4,7 @@ import ast
 import re
 import tokenize
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -14,6 +14,10 @@ from tests.import_rules import SHARED
 ROOT: Final = Path(__file__).parent.parent.parent
 PACKAGES: Final = ("api", "bench", "indexer", "mappings", "node", "store")
 FILES: Final = sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
+EXAMPLES: Final = [
+    ROOT / "demo.py",
+    *sorted(file for folder in ("clients", "docs/examples") for file in (ROOT / folder).rglob("*.py")),
+]
 TEST_FILES: Final = sorted((ROOT / "tests").rglob("*.py"))
 SUPPRESSION: Final = re.compile(r"#\s*(ruff: *)?(noqa|type: *ignore|pragma: *no cover)(: *[A-Z]+\d+|\[[\w, -]+\])?")
 # Modules that are framework-free, besides those whose docstring says so.
@@ -203,3 +207,9 @@ def suppressions(file: Path) -> Iterator[str]:
         for token in tokenize.generate_tokens(source.readline):
             if token.type == tokenize.COMMENT and SUPPRESSION.search(token.string):
                 yield token.string
+
+
+def none(offenders: Iterable[str], why: str) -> None:
+    """Fails with every offender."""
+    listed = sorted(offenders)
+    assert not listed, f"{why}:\n" + "\n".join(listed)

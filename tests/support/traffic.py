@@ -10,6 +10,8 @@ from typing import Any, Generic, TypeVar
 
 import httpx
 
+from tests.support.api.waiting import wait_until
+
 CLIENTS = 4
 TIMEOUT_SECONDS = 30.0
 PAUSE_SECONDS = 0.05  # after a failure: what is down answers at once
@@ -88,10 +90,8 @@ def answered(
 
 def wait_for_responses(responses: Sequence[Response[Any]], count: int) -> None:
     """Returns once so many more have come."""
-    goal, deadline = len(responses) + count, time.monotonic() + 2 * TIMEOUT_SECONDS
-    while len(responses) < goal:
-        assert time.monotonic() < deadline, "requests are not answered any more"
-        time.sleep(PAUSE_SECONDS)
+    goal = len(responses) + count
+    wait_until(lambda: len(responses) >= goal, 2 * TIMEOUT_SECONDS, "requests are not answered any more")
 
 
 def client_of(address: str, headers: Mapping[str, str], trusted: ssl.SSLContext | bool = True) -> httpx.Client:

@@ -44,7 +44,7 @@ def get(path: str, **query: Any) -> Call:
     return Call("GET", path, query={name: value for name, value in query.items() if value is not None})
 
 
-def question(path: str, body: Any) -> Call:
+def post_query(path: str, body: Any) -> Call:
     """A POST that changes nothing."""
     return Call("POST", path, body)
 

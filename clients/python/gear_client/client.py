@@ -67,7 +67,7 @@ class GearClient:
 
     def search(self, **body: Unpack[SearchBody]) -> SearchResponse:
         """Items on offer by text and filters."""
-        return cast(SearchResponse, self._send(calls.question("/v1/gear/search", body)))
+        return cast(SearchResponse, self._send(calls.post_query("/v1/gear/search", body)))
 
     def search_all(self, **body: Unpack[SearchBody]) -> Iterator[SearchHit]:
         """Every hit of a search, page after page, of one moment."""
@@ -79,7 +79,7 @@ class GearClient:
 
     def list_changes(self, **body: Unpack[ChangesBody]) -> ChangesResponse:
         """What came, changed and went since a bookmark, from now on without one; `wait` takes less than the timeout."""
-        return cast(ChangesResponse, self._send(calls.question("/v1/gear/changes", body)))
+        return cast(ChangesResponse, self._send(calls.post_query("/v1/gear/changes", body)))
 
     def follow_changes(self, **body: Unpack[ChangesBody]) -> Iterator[ChangesResponse]:
         """The pages of changes, without end: keep `next` of each once its changes are applied, and resume from it."""
@@ -142,7 +142,7 @@ class GearClient:
 
     def save_search(self, **body: Unpack[SavedSearchBody]) -> SavedSearchResponse:
         """Saves a search that calls back; the same one again is the same."""
-        return cast(SavedSearchResponse, self._send(calls.question("/v1/searches", body)))
+        return cast(SavedSearchResponse, self._send(calls.post_query("/v1/searches", body)))
 
     def list_saved_searches(self, **query: Any) -> SavedSearchesResponse:
         """A page of the token's saved searches, newest first, by `limit` and `cursor`."""
@@ -198,7 +198,7 @@ class AsyncGearClient:
 
     async def search(self, **body: Unpack[SearchBody]) -> SearchResponse:
         """Items on offer by text and filters."""
-        return cast(SearchResponse, await self._send(calls.question("/v1/gear/search", body)))
+        return cast(SearchResponse, await self._send(calls.post_query("/v1/gear/search", body)))
 
     async def search_all(self, **body: Unpack[SearchBody]) -> AsyncIterator[SearchHit]:
         """Every hit of a search, page after page, of one moment."""
@@ -211,7 +211,7 @@ class AsyncGearClient:
 
     async def list_changes(self, **body: Unpack[ChangesBody]) -> ChangesResponse:
         """What came, changed and went since a bookmark, from now on without one; `wait` takes less than the timeout."""
-        return cast(ChangesResponse, await self._send(calls.question("/v1/gear/changes", body)))
+        return cast(ChangesResponse, await self._send(calls.post_query("/v1/gear/changes", body)))
 
     async def follow_changes(self, **body: Unpack[ChangesBody]) -> AsyncIterator[ChangesResponse]:
         """The pages of changes, without end: keep `next` of each once its changes are applied, and resume from it."""
@@ -275,7 +275,7 @@ class AsyncGearClient:
 
     async def save_search(self, **body: Unpack[SavedSearchBody]) -> SavedSearchResponse:
         """Saves a search that calls back; the same one again is the same."""
-        return cast(SavedSearchResponse, await self._send(calls.question("/v1/searches", body)))
+        return cast(SavedSearchResponse, await self._send(calls.post_query("/v1/searches", body)))
 
     async def list_saved_searches(self, **query: Any) -> SavedSearchesResponse:
         """A page of the token's saved searches, newest first, by `limit` and `cursor`."""

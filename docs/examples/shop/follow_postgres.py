@@ -44,12 +44,12 @@ class Changed:
 
 def changed(messages: Iterable[bytes]) -> Changed:
     """Reads messages of `pgoutput` (PostgreSQL, "Logical Replication Message Formats"), version 1."""
-    found, tables = Changed(), dict[int, tuple[str, list[str]]]()
+    changed_rows, tables = Changed(), dict[int, tuple[str, list[str]]]()
     for message in messages:
         kind, rest = message[:1], message[1:]
         if kind == b"C":
-            _, _, found.end, microseconds = struct.unpack_from("!bqqq", rest)
-            found.at = EPOCH + timedelta(microseconds=microseconds)
+            _, _, changed_rows.end, microseconds = struct.unpack_from("!bqqq", rest)
+            changed_rows.at = EPOCH + timedelta(microseconds=microseconds)
         elif kind == b"R":
             (table,) = struct.unpack_from("!i", rest)
             _, relation, columns = rest[4:].split(b"\0", 2)
@@ -58,10 +58,10 @@ def changed(messages: Iterable[bytes]) -> Changed:
             (table,) = struct.unpack_from("!i", rest)
             name, names = tables[table]
             numbers = (row.get("id") for row in rows(rest[4:], names))
-            found.ids[name] |= {int(number) for number in numbers if number is not None}
+            changed_rows.ids[name] |= {int(number) for number in numbers if number is not None}
         elif kind == b"T":
             raise SystemExit("a table was truncated: load the catalogue again")
-    return found
+    return changed_rows
 
 
 def column_names(columns: bytes) -> Iterator[str]:
@@ -87,14 +87,14 @@ def rows(tuples: bytes, names: list[str]) -> Iterator[dict[str, str | None]]:
         yield row
 
 
-async def lines(database: asyncpg.Connection, found: Changed) -> list[str]:
+async def lines(database: asyncpg.Connection, changed_rows: Changed) -> list[str]:
     """The listings as they are now; those that are sold or gone as deleted."""
-    ids = found.ids["listings"]
-    products = list(found.ids["products"])
+    ids = changed_rows.ids["listings"]
+    products = list(changed_rows.ids["products"])
     ids |= {row["id"] for row in await database.fetch("SELECT id FROM listings WHERE product_id = ANY($1)", products)}
     listed = {row["id"]: row for row in await database.fetch(LISTINGS, list(ids))}
     changes = (item(listed[number]) if number in listed else {"id": number, "deleted": True} for number in sorted(ids))
-    return [json.dumps({**change, "changedAt": found.at.isoformat()}) for change in changes]
+    return [json.dumps({**change, "changedAt": changed_rows.at.isoformat()}) for change in changes]
 
 
 def item(row: asyncpg.Record) -> dict[str, Any]:
@@ -121,8 +121,8 @@ async def main(url: str, *options: str) -> int:
     peek = "SELECT data FROM pg_logical_slot_peek_binary_changes($1, NULL, $2, 'proto_version', '1', $3, $4)"
     while True:
         messages = await database.fetch(peek, SLOT, CHANGES, "publication_names", PUBLICATION)
-        found = changed(row["data"] for row in messages)
-        batch = await lines(database, found)
+        changed_rows = changed(row["data"] for row in messages)
+        batch = await lines(database, changed_rows)
         changes.write("".join(f"{line}\n" for line in batch).encode())
         sent += len(batch)
         while acknowledged < sent:
@@ -130,8 +130,8 @@ async def main(url: str, *options: str) -> int:
             if not report:
                 return await follower.wait()
             acknowledged = json.loads(report)["line"]
-        if found.end:
-            end = f"{found.end >> 32:X}/{found.end & 0xFFFFFFFF:X}"
+        if changed_rows.end:
+            end = f"{changed_rows.end >> 32:X}/{changed_rows.end & 0xFFFFFFFF:X}"
             await database.execute("SELECT pg_replication_slot_advance($1, $2::text::pg_lsn)", SLOT, end)
         else:
             await asyncio.sleep(IDLE_SECONDS)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser
 
-from tests.browser.explore.window import ShopWindow, shop_window
+from tests.support.browser.window import ShopWindow, shop_window
 
 
 @pytest.fixture(scope="session")

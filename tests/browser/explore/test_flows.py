@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from mappings.fields import FACETS, SORTS, Kind
-from tests.browser.explore.window import HOSTILE, HOSTILE_ID, MARKUP, PHONE, ShopWindow
+from tests.support.browser.window import HOSTILE, HOSTILE_ID, MARKUP, PHONE, ShopWindow
 from tests.support.services.receiver import Receiver, responses
 
 CARDS = "#results .grid .card:not(.skeleton-card)"

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.explore.window import NARROW, PHONE, ShopWindow, expect_fit
+from tests.support.browser.window import NARROW, PHONE, ShopWindow, expect_fit
 
 LANGUAGES: Final = Path(str(files("api.explore") / "static" / "languages"))
 CODES: Final = sorted(file.stem for file in LANGUAGES.glob("*.json"))

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.explore.window import ShopWindow
 from tests.support.api.waiting import until
 from tests.support.app import new_token
+from tests.support.browser.window import ShopWindow
 
 CARDS = "#results .grid .card:not(.skeleton-card)"
 NAME = "AK-47 | Redline (Field-Tested)"
@@ -144,7 +144,7 @@ async def test_without_the_feed_the_page_works_quietly(
         await page.clock.install()
         await page.goto(f"{window.base}/explore?q=ak")
         await expect(page.locator(CARDS).first).to_be_visible()
-        await until(lambda: asyncio.sleep(0, len(requests) == 1))
+        await until(lambda: len(requests) == 1)
         await page.clock.pause_at(await page.evaluate("Date.now() / 1000 + 1"))
         async with page.expect_response(f"**{FEED}"):
             is_paused.set()

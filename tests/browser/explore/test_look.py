@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, Route, expect
 
-from tests.browser.explore.window import DESKTOP, HOSTILE_ID, PHONE, ShopWindow
+from tests.support.browser.window import DESKTOP, HOSTILE_ID, PHONE, ShopWindow
 
 ROOT: Final = Path(__file__).parents[3]
 CARDS: Final = "#results .grid .card:not(.skeleton-card)"

@@ -20,9 +20,9 @@ from indexer.engine.hidden_index import now_text
 from indexer.locking.owner import Owner
 from indexer.locking.record import LockRecord, LockRecords
 from mappings.connection import SearchSettings, connect
-from tests.browser.explore.window import DESKTOP, NARROW, PHONE, ShopWindow, expect_fit
 from tests.support.api.waiting import until
 from tests.support.app import new_token
+from tests.support.browser.window import DESKTOP, NARROW, PHONE, ShopWindow, expect_fit
 from tests.support.indexer.fixtures import Place
 from tests.support.indexer.follower import FollowerProcess
 

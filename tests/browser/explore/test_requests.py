@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.explore.window import HOSTILE_ID, ShopWindow
+from tests.support.browser.window import HOSTILE_ID, ShopWindow
 
 SUFFIXES = {"curl": "sh", "Python": "py", "TypeScript": "mts"}
 

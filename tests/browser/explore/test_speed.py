@@ -6,7 +6,7 @@ from typing import Final
 
 from playwright.async_api import expect
 
-from tests.browser.explore.window import ShopWindow
+from tests.support.browser.window import ShopWindow
 
 ROOT: Final = Path(__file__).parents[3]
 TYPING_MS: Final = 60  # in which keys are one text: search/main.js

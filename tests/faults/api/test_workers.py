@@ -56,10 +56,7 @@ async def test_workers_share_their_memory_and_one_that_dies_is_replaced(service:
     for worker in first:
         worker.kill()
 
-    async def replaced() -> bool:
-        return len(set(supervisor.children()) - set(first)) == 2
-
-    await until(replaced)
+    await until(lambda: len(set(supervisor.children()) - set(first)) == 2)
     await until(partial(serves_anew, service.url))
     assert (tmp_path / "log").read_text().count("a worker ended unasked and was replaced") == 2
 
@@ -189,14 +186,8 @@ print("failed:", supervisor.has_failed)
 async def test_a_stop_in_the_moment_of_a_start_is_not_lost(service: Service, number: signal.Signals) -> None:
     supervisor = service.supervisor
 
-    async def forked() -> bool:
-        return len(supervisor.children()) == 2
-
-    await until(forked, START_SECONDS)
+    await until(lambda: len(supervisor.children()) == 2, START_SECONDS)
     workers = supervisor.children()
     supervisor.send_signal(number)
 
-    async def ended() -> bool:
-        return not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in workers)
-
-    await until(ended)
+    await until(lambda: not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in workers))

@@ -9,6 +9,7 @@ import random
 import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import httpx
 import pytest
 
 from api.settings import Settings
+from tests.support.api.waiting import until
 from tests.support.app import ALL_SCOPES, new_token
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.processes import Worker, worker
@@ -101,7 +103,12 @@ async def _order(client: httpx.AsyncClient, chance: random.Random, placed: list[
     assert response.status_code in (201, 404, 409), response.text
     if response.status_code == 201:
         placed.append(response.json()["order"]["id"])
-    await asyncio.sleep(0.1)
+        await until(partial(_is_hidden, client, item))
+
+
+async def _is_hidden(client: httpx.AsyncClient, item: int) -> bool:
+    response = await client.post("/v1/gear/search", json={"platform": 730, "filters": {"ids": [item]}})
+    return response.status_code == 200 and response.json()["total"] == 0
 
 
 @pytest.mark.timeout(180 + 4 * SECONDS)

@@ -4,11 +4,12 @@ import random
 import signal
 import time
 
+from tests.support.api.waiting import wait_until
 from tests.support.indexer.fixtures import Place
 from tests.support.indexer.follower import FollowerProcess
 from tests.support.indexer.wire import LOSE, Fault, Wire, is_bulk, pass_all
 from tests.support.streams.kafka import Kafka
-from tests.support.streams.messages import names, send, until
+from tests.support.streams.messages import names, send
 
 SEED = 1
 
@@ -53,7 +54,7 @@ def test_deaths_and_rebalances_lose_and_repeat_nothing_visible(place: Place, kaf
         history.send(chance, 400)
         killed.stop(signal.SIGKILL)
     history.send(chance, 100)
-    until(lambda: kafka.committed(place.alias, topic) == history.sent)
+    wait_until(lambda: kafka.committed(place.alias, topic) == history.sent)
     assert names(place) == history.state
     steady.stop()
     assert steady.process.returncode == 0
@@ -75,13 +76,13 @@ def test_a_position_is_committed_only_after_the_acknowledgement(
     producer.flush()
     wire.rule = rule
     killed = FollowerProcess(place, f"kafka://{kafka.address}/{topic}")
-    until(lambda: bool(lost))
+    wait_until(lambda: bool(lost))
     assert kafka.committed(place.alias, topic) == 0
     killed.stop(signal.SIGKILL)
     wire.rule = pass_all
     follower = FollowerProcess(place, f"kafka://{kafka.address}/{topic}")
     follower.wait_read(1)
-    until(lambda: kafka.committed(place.alias, topic) == 1)
+    wait_until(lambda: kafka.committed(place.alias, topic) == 1)
     follower.stop()
     assert names(place)[7] == "once"
 
@@ -94,7 +95,7 @@ def test_an_engine_that_stays_away_ends_the_follower_uncommitted(
     producer.flush()
     wire.rule = lambda method, path, body: Fault("cut") if is_bulk(path) else None
     follower = FollowerProcess(place, f"kafka://{kafka.address}/{topic}", "--retry-timeout", "1")
-    until(lambda: follower.process.poll() is not None)
+    wait_until(lambda: follower.process.poll() is not None)
     assert "gave up after 1 seconds of retries" in follower.end()["error"]
     assert follower.process.returncode == 1
     assert kafka.committed(place.alias, topic) == 0

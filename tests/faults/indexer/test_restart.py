@@ -4,11 +4,11 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from time import sleep
 
 import orjson
 import pytest
 
+from tests.support.api.waiting import wait_until
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.loaders import killed_load
 from tests.support.indexer.wire import Wire, is_bulk
@@ -62,8 +62,7 @@ def test_a_delete_during_a_load_is_not_undone_by_a_restart_of_the_engine(
         arguments, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path
     ) as loader:
         assert loader.stdin is not None
-        while not (tmp_path / "created").exists():
-            sleep(0.05)
+        wait_until((tmp_path / "created").exists)
         assert len(place.json("delete", "--platform", "730", "--quiet", "5")["indices"]) == 2
         node.kill()
         node.start()

@@ -12,8 +12,8 @@ from api.webhooks.sender import Sender
 from store.auth import tokens
 from store.orders import orders
 from store.records import Order
+from tests.support.api.waiting import until
 from tests.support.orders.desk import Desk, dispatching, order_with_callback
-from tests.support.orders.shop import eventually
 from tests.support.services import receiver as behaviours
 from tests.support.services.receiver import Receiver
 
@@ -49,7 +49,7 @@ async def test_tokens_whose_receivers_all_hang_delay_nobody(desk: Desk, sandbox:
                 has_begun_all = hanging.connections == len(attempts)
                 return has_begun_all and len(FreeCapacity(attempts).saturated().tokens) == 2
 
-            await eventually(is_saturated, "the tokens do not have their shares")
+            await until(is_saturated, otherwise="the tokens do not have their shares")
             assert hanging.connections >= (14 if sandbox else 100)
             order: Order = await desk.place(quick.url)
             dispatcher.worker.wake()

@@ -10,10 +10,10 @@ from structlog.testing import capture_logs
 
 from api.webhooks import schedule
 from store.records import Order
+from tests.support.api.waiting import until
 from tests.support.examples import examples
 from tests.support.faults.rough_receiver import HEADER_LINES
 from tests.support.orders.desk import Desk, dispatching
-from tests.support.orders.shop import eventually
 from tests.support.services.receiver import Received, Receiver, responses
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -47,7 +47,7 @@ async def test_any_headers_cost_one_attempt(desk: Desk, replies: list[tuple[int,
                 async def ended(order: Order = order) -> bool:
                     return await desk.states(order) != ["pending"]
 
-                await eventually(ended, f"the callback of {order.id} has not ended")
+                await until(ended, otherwise=f"the callback of {order.id} has not ended")
     assert [len((await desk.deliveries(order))[0].attempts) for order in placed] == [1] * len(placed)
     assert len(receiver.received) == len(placed)
     assert [line["event"] for line in logs if line["log_level"] == "error"] == []

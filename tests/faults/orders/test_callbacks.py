@@ -15,8 +15,8 @@ from store.connection.engine import Store
 from store.outbox import attempts, deliveries
 from store.outbox.attempts import FinishedAttempt
 from store.records import Attempt
+from tests.support.api.waiting import until
 from tests.support.orders.desk import Desk, desk_at, dispatching
-from tests.support.orders.shop import eventually
 from tests.support.services import receiver as behaviours
 from tests.support.services.receiver import Behaviour, Received, Receiver, responses, says
 from tests.support.store.postgres import Postgres
@@ -77,11 +77,7 @@ async def test_a_slow_receiver_does_not_hold_the_others(desk: Desk) -> None:
         async with dispatching(
             desk.store, sender=Sender(allow_insecure=True, seconds=60), stop_seconds=0
         ) as dispatcher:
-
-            async def full() -> bool:
-                return slow.connections >= limits.RECEIVER_LIMIT
-
-            await eventually(full, "the slow receiver was not tried")
+            await until(lambda: slow.connections >= limits.RECEIVER_LIMIT, otherwise="the slow receiver was not tried")
             order = await desk.place(quick.url)
             dispatcher.worker.wake()
             await desk.until(order, "delivered")
@@ -122,10 +118,7 @@ async def test_two_dispatchers_share_the_work_without_doubling_it(desk: Desk) ->
             for dispatcher in (one, other):
                 dispatcher.worker.wake()
 
-            async def all_came() -> bool:
-                return len(set(receiver.ids)) == 60
-
-            await eventually(all_came, f"only {len(set(receiver.ids))} came")
+            await until(lambda: len(set(receiver.ids)) == 60, otherwise=f"only {len(set(receiver.ids))} came")
         await rival.close()
         assert len(receiver.ids) == 60
     assert await desk.backlog() == 0
@@ -152,11 +145,7 @@ async def test_an_attempt_under_way_at_the_end_is_released(desk: Desk) -> None:
     with Receiver(behaviours.hangs) as receiver:
         order = await desk.place(receiver.url)
         async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=60), stop_seconds=0.1):
-
-            async def under_way() -> bool:
-                return len(receiver.received) == 1
-
-            await eventually(under_way, "nothing was sent")
+            await until(lambda: len(receiver.received) == 1, otherwise="nothing was sent")
         receiver.behaviour = responses(200)
         async with dispatching(desk.store):  # need not wait for the lease of a minute
             await desk.until(order, "delivered")
@@ -190,7 +179,7 @@ async def test_an_outage_of_the_database_only_delays_callbacks(
             order = await desk.place(receiver.url)
             await postgres.stop_serving(database)
             async with dispatching(desk.store):
-                await eventually(lambda: _said(logs, OUTAGE), "no outage was noticed")
+                await until(lambda: _said(logs, OUTAGE), otherwise="no outage was noticed")
                 await postgres.serve_again(database)
                 await desk.until(order, "delivered")
             assert await _said(logs, "background work goes on")
@@ -218,7 +207,7 @@ async def test_an_outage_after_the_answer_does_not_double_the_callback(
                 await answering.wait()
                 await postgres.stop_serving(database)
                 released.set()
-                await eventually(lambda: _said(logs, OUTAGE), "no outage was noticed")
+                await until(lambda: _said(logs, OUTAGE), otherwise="no outage was noticed")
                 await postgres.serve_again(database)
                 await desk.until(order, "delivered")
         assert len(receiver.received) == 1
@@ -245,8 +234,9 @@ async def test_a_platform_whose_file_is_gone_delays_its_callbacks_and_no_others(
                 await connection.exec_driver_sql("UPDATE orders SET platform = 999 WHERE id = ?", (lost.id,))
             async with dispatching(desk.store):
                 await desk.until(kept, "delivered")
-                await eventually(
-                    lambda: _said(logs, "callback waits for its platform's file: put it back"), "nothing was logged"
+                await until(
+                    lambda: _said(logs, "callback waits for its platform's file: put it back"),
+                    otherwise="nothing was logged",
                 )
         assert await desk.states(lost) == ["pending"]
 

@@ -10,8 +10,9 @@ from opensearchpy import AsyncOpenSearch
 from api.settings import Settings
 from mappings.connection import connect_async
 from tests.support.api.envelope import error_of
+from tests.support.api.waiting import until
 from tests.support.orders.calls import count, is_replay_of, send
-from tests.support.orders.shop import KNIFE, Shop, eventually, opened
+from tests.support.orders.shop import KNIFE, Shop, opened
 from tests.support.services.wire import TcpProxy
 
 
@@ -42,10 +43,7 @@ async def without(settings: Settings, item: int) -> AsyncIterator[AsyncOpenSearc
 async def until_it_waits_for_the_engine(wire: TcpProxy) -> None:
     """Waits until a request to the engine has reached the wire that hangs."""
 
-    async def waits() -> bool:
-        return wire.bytes_held > 0
-
-    await eventually(waits, "nothing was asked of the engine")
+    await until(lambda: wire.bytes_held > 0, otherwise="nothing was asked of the engine")
 
 
 @pytest.mark.parametrize("key", ["k", None])

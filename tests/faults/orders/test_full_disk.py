@@ -12,9 +12,10 @@ import pytest
 from api.settings import Settings
 from store import migrate
 from tests.support.api.envelope import error_of
+from tests.support.api.waiting import until
 from tests.support.app import settings_for
 from tests.support.faults.small_disk import SmallDisk, small_disk
-from tests.support.orders.shop import FREE, KNIFE, LARGEST, Shop, eventually, load, opened
+from tests.support.orders.shop import FREE, KNIFE, LARGEST, Shop, load, opened
 from tests.support.services.receiver import Receiver
 from tests.support.store.postgres import Postgres
 
@@ -140,5 +141,5 @@ async def test_on_a_full_disk_orders_are_refused_and_nothing_acknowledged_is_los
             # no order came of a call that was refused
             assert set(held) == {before, *kept.values(), again[0].json()["order"]["id"]}
             for order_id in held:
-                await eventually(partial(delivered, shop, order_id), f"{order_id} was not told")
+                await until(partial(delivered, shop, order_id), otherwise=f"{order_id} was not told")
     assert {one.rpartition("_")[0] for one in receiver.ids} == {"msg_" + one.removeprefix("ord_") for one in held}

@@ -10,7 +10,8 @@ from api.settings import Settings
 from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import index_outbox
-from tests.support.orders.shop import KNIFE, NEGATIVE, eventually, opened, place_past_the_app
+from tests.support.api.waiting import until
+from tests.support.orders.shop import KNIFE, NEGATIVE, opened, place_past_the_app
 from tests.support.services.wire import TcpProxy
 from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
@@ -56,7 +57,7 @@ async def test_an_outage_of_the_engine_only_delays(sqlite_settings: Settings) ->
                         found = await connection.exec_driver_sql("SELECT min(attempts) FROM index_outbox")
                         return int(found.scalar_one()) >= 3
 
-                await eventually(tried_again, "index sync gave up")
+                await until(tried_again, otherwise="index sync gave up")
                 proxy.restore()
                 await shop.until_hidden(KNIFE)
                 await shop.until_hidden(NEGATIVE)
@@ -79,7 +80,7 @@ async def test_an_outage_of_the_store_only_delays(
             async def noticed() -> bool:
                 return any(entry.get("work") == "index sync" for entry in logs)
 
-            await eventually(noticed, "index sync did not notice")
+            await until(noticed, otherwise="index sync did not notice")
             await postgres.serve_again(database)
             await place_past_the_app(postgres_settings)
             await shop.until_hidden()
@@ -87,7 +88,7 @@ async def test_an_outage_of_the_store_only_delays(
             async def goes_on() -> bool:
                 return ("index sync", "background work goes on") in [(one.get("work"), one["event"]) for one in logs]
 
-            await eventually(goes_on, "index sync did not say that it goes on")
+            await until(goes_on, otherwise="index sync did not say that it goes on")
         events = [entry["event"] for entry in logs if entry.get("work") == "index sync"]
         assert events == ["background work waits for an outage to end", "background work goes on"]
 
@@ -104,7 +105,7 @@ async def test_a_fault_does_not_end_the_work(sqlite_settings: Settings) -> None:
             async def noticed() -> bool:
                 return any(entry.get("work") == "index sync" for entry in logs)
 
-            await eventually(noticed, "nothing was logged")
+            await until(noticed, otherwise="nothing was logged")
             database.execute("UPDATE index_outbox SET updated_at = 0")
             await shop.until_published()
         database.close()

@@ -10,11 +10,12 @@ import pytest
 
 from api.settings import Settings
 from tests.support.api.envelope import error_of
+from tests.support.api.waiting import until
 from tests.support.app import new_token
 from tests.support.orders.calls import is_replay_of, send
 from tests.support.orders.dying_server import serve_and_die
 from tests.support.orders.processes import worker
-from tests.support.orders.shop import FREE, KNIFE, Shop, eventually, opened
+from tests.support.orders.shop import FREE, KNIFE, Shop, opened
 from tests.support.services.wire import TcpProxy
 from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
@@ -42,7 +43,7 @@ async def test_a_worker_killed_between_commit_and_answer_is_answered_for_by_the_
             found = (await following.client.post("/v1/gear/search", json={"limit": 100})).json()
             return KNIFE not in [item["id"] for item in found["gear"]]
 
-        await eventually(hidden, "what the dead worker sold is still offered")
+        await until(hidden, otherwise="what the dead worker sold is still offered")
 
 
 async def test_a_retry_needs_no_engine(sqlite_settings: Settings) -> None:

@@ -13,7 +13,8 @@ import pytest
 from opensearchpy import OpenSearchWarning, exceptions
 
 from mappings.transport.http import HttpClient
-from tests.support.faults.engine_client import NEXT, TIMEOUT, Run, client_of, number_of, response, settle, until
+from tests.support.api.waiting import until
+from tests.support.faults.engine_client import NEXT, TIMEOUT, Run, client_of, number_of, response, settle
 from tests.support.faults.scripted_server import CLOSE, HANG, RESET, Response, ScriptedServer, scripted_server
 
 

@@ -68,10 +68,7 @@ async def test_what_waits_for_a_node_that_hangs_is_asked_of_another_and_it_is_le
         assert len([path for path in hung.requests[asked:] if path != "/"]) == 0
         hung.restore()
 
-        async def is_back() -> bool:
-            return changes == [1, 0]
-
-        await until(is_back)
+        await until(lambda: changes == [1, 0])
         asked = len(hung.requests)
         await searches(client, 4, read)
         assert len(hung.requests) == asked + 2

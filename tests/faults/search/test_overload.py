@@ -6,7 +6,7 @@ import re
 import secrets
 import socket
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -23,6 +23,7 @@ from mappings.connection import SearchSettings
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of
+from tests.support.api.waiting import wait_until
 from tests.support.app import serving, settings_for
 from tests.support.indices import drop_indices
 from tests.support.servers import TcpProxy
@@ -100,10 +101,10 @@ def test_the_search_of_a_client_that_has_gone_is_dropped(client: httpx.Client, w
     with capture_logs() as lines:
         with socket.create_connection((url.host, url.port or 80)) as connection:
             connection.sendall(head.encode() + body)
-            until(lambda: wire.bytes_held > 0)
+            wait_until(lambda: wire.bytes_held > 0)
         # the engine would have 30 seconds
         started = monotonic()
-        until(lambda: CLIENT_CLOSED_REQUEST in [line.get("status") for line in lines])
+        wait_until(lambda: CLIENT_CLOSED_REQUEST in [line.get("status") for line in lines])
         assert monotonic() - started < 10
     wire.restore()
     assert client.post("/v1/gear/search", json={"limit": 6}).status_code == 200
@@ -184,11 +185,3 @@ def test_a_refusal_of_an_unread_search_leaves_its_connection_in_order(
             connection.close()
     assert unread["whole", True] > 0
     assert {kind for kind, is_refused in unread if is_refused} <= {"whole", "split"}  # whose pieces may arrive as one
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Returns once the condition holds."""
-    deadline = monotonic() + LIMIT_SECONDS
-    while not condition():
-        assert monotonic() < deadline
-        sleep(0.02)

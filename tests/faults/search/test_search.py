@@ -11,9 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
+from api.background import BackgroundTasks
 from api.orders.services import OrderServices
 from api.readiness import KEEP_SECONDS, Readiness
-from api.token_cache import FRESH_SECONDS
+from api.token_cache import TokenCache
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import read_platforms
@@ -264,13 +265,15 @@ async def test_without_the_store_searches_go_on_and_orders_are_a_503(
     settings = settings_for(opensearch_url, app.settings.index_prefix, tmp_path, database_url=url)
     async with running(settings) as on_postgres:
         await works_again(on_postgres)
+        services, tasks = on_postgres.app.state.services, BackgroundTasks()
+        services[TokenCache] = TokenCache(services[OrderServices].store, tasks, fresh_seconds=0)
+        await works_again(on_postgres)  # the token is known, and from now on the store is asked for it
         await postgres.stop_serving(database)
         await until(lambda: is_ready(on_postgres, 503, "?for=orders"))
         error_of(await ask(on_postgres, "GET", "/health/ready?for=orders", None), "store_unavailable")
         for wanted in ("", "?for=search"):
             ready = await ask(on_postgres, "GET", f"/health/ready{wanted}", None)
             assert (ready.status_code, ready.json()) == (200, {"status": "success", "search": True, "orders": False})
-        await asyncio.sleep(FRESH_SECONDS)  # from then on the store is asked for the token
         for request in REQUESTS:
             assert (await ask(on_postgres, *request)).status_code == 200, request
         first = (await ask(on_postgres, "POST", "/v1/gear/search", {"cursor": "*", "limit": 1})).json()
@@ -286,6 +289,7 @@ async def test_without_the_store_searches_go_on_and_orders_are_a_503(
         await postgres.serve_again(database)
         await works_again(on_postgres)
         await until(lambda: is_ready(on_postgres, 200, "?for=orders"))
+        await tasks.close()
 
 
 async def test_an_item_that_is_bound_is_not_offered_without_the_store_either(

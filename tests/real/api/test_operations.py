@@ -22,7 +22,6 @@ from tests.support.app import new_token, running, settings_for
 from tests.support.indexer.fixtures import Place
 from tests.support.indexer.follower import FollowerProcess
 from tests.support.indices import drop_indices
-from tests.support.orders.shop import eventually
 
 FILLED = "20261123101500000-72ff78c6"
 
@@ -38,7 +37,7 @@ async def test_it_shows_what_serves_and_what_waits(shop: Shop) -> None:
         response = await shop.called("GET", "/v1/operations", 200)
         return response["engine"]["status"] in ("green", "yellow")
 
-    await eventually(is_calm, "the engine stays red")
+    await until(is_calm, otherwise="the engine stays red")
     response = await shop.called("GET", "/v1/operations", 200)
     assert (response["search"], response["orders"]) == (True, True)
     assert response["engine"]["nodes"] >= 1

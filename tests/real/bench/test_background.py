@@ -1,20 +1,10 @@
 """Traffic beside measured searches: its orders are placed, hidden and called back, each run for other items."""
 
-import time
-from collections.abc import Callable
-
 from api.settings import Settings
 from bench.clients.background import Target, background_traffic
+from tests.support.api.waiting import wait_until
 from tests.support.app import serving
 from tests.support.services.receiver import Receiver, responses
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Waits for it; a minute at most."""
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_each_run_sells_what_is_on_offer_and_its_callbacks_are_received(
@@ -37,10 +27,10 @@ def test_each_run_sells_what_is_on_offer_and_its_callbacks_are_received(
         def sell(before: int) -> int:
             """How many items were sold by then: a slow first order makes several due at once."""
             with background_traffic(target, changes=10, orders=2.0) as count:
-                until(lambda: count.orders > 0)
+                wait_until(lambda: count.orders > 0)
             sold = before + count.orders
-            until(lambda: len(receiver.events) >= sold)
-            until(lambda: offered() <= listed - sold)
+            wait_until(lambda: len(receiver.events) >= sold)
+            wait_until(lambda: offered() <= listed - sold)
             return sold
 
         listed = offered()

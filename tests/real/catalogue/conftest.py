@@ -2,8 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Iterator
-from time import monotonic, sleep
+from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from mappings.connection import connect
 from tests.support.api.market import Market
 from tests.support.api.two_workers import two_workers
+from tests.support.api.waiting import wait_until
 from tests.support.app import ALL_SCOPES, new_token, settings_for
 from tests.support.indexer.fixtures import items
 from tests.support.indices import drop_indices
@@ -28,19 +28,11 @@ def market(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
         with two_workers(settings, folder) as (url, _):
             made = Market(url, token, settings, engine, folder)
             made.load(items(10))
-            wait_until(lambda: _lives(url))
+            wait_until(lambda: _lives(url), 120)
             yield made
     finally:
         engine.close()
         drop_indices(opensearch_url, prefix)
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
-    """Returns once the condition holds."""
-    deadline = monotonic() + seconds
-    while not condition():
-        assert monotonic() < deadline
-        sleep(0.05)
 
 
 def _lives(url: str) -> bool:

@@ -20,6 +20,7 @@ from store.feeds import Feed
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of, fields_of
 from tests.support.api.platform_files import platform_folder
+from tests.support.api.waiting import until
 from tests.support.app import RunningApp, new_token, running, settings_for
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.shop import Shop
@@ -164,7 +165,8 @@ async def test_a_page_that_was_read_for_others_takes_nobody_back(
         listed += await second.read()
     assert kinds(listed) == [(1001, "listed"), (1002, "listed")]
     reading = asyncio.create_task(second.read(wait=3))
-    await asyncio.sleep(1)
+    groups = app.app.state.services[ChangeFeed].tail._groups
+    await until(lambda: [group.readers for group in groups.values()] == [2])
     may_answer.set()
     assert await reading == []
     assert await second.read() == []

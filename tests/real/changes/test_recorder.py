@@ -13,9 +13,10 @@ from api.orders.services import OrderServices
 from store.schema import feed_segments, feeds
 from tests.support.api.catalogue import simple_item
 from tests.support.api.envelope import error_of
+from tests.support.api.waiting import until
 from tests.support.app import RunningApp
 from tests.support.indexer.fixtures import Place
-from tests.support.orders.shop import Shop, eventually
+from tests.support.orders.shop import Shop
 from tests.support.streams.changes import ITEMS, Json, Reader, delete, load, upsert
 
 
@@ -143,7 +144,7 @@ async def test_bookmarks_expire_with_the_index_that_the_feed_goes_on_from(app: R
         response = await app.client.post("/v1/gear/changes", json={"since": reader.next})
         return response.status_code == 410
 
-    await eventually(has_expired, "the bookmark is as good as ever")
+    await until(has_expired, otherwise="the bookmark is as good as ever")
     again = await Reader(app.client).begin()
     assert 1001 in again.items
     await upsert(place, simple_item(1002))
@@ -161,7 +162,7 @@ async def test_a_log_is_dropped_once_it_is_older_than_the_retention(app: Running
         async def so() -> bool:
             return await rows(app) == len(place.client.indices.get(index=logs)) == count
 
-        await eventually(so, f"there are not {count} logs")
+        await until(so, otherwise=f"there are not {count} logs")
 
     await upsert(place, simple_item(1001))
     await reader.until(1)

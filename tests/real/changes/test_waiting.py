@@ -22,10 +22,10 @@ from store.connection.engine import Store
 from tests.support.api.catalogue import simple_item
 from tests.support.api.envelope import error_of
 from tests.support.api.exposition import samples
+from tests.support.api.waiting import until
 from tests.support.app import ALL_SCOPES, RunningApp, new_token
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.processes import Worker, worker
-from tests.support.orders.shop import eventually
 from tests.support.streams.changes import Json, Reader, upsert
 
 CROWD = 600
@@ -83,7 +83,7 @@ async def until_waiting(server: Worker, count: int) -> None:
         exposed = samples((await server.client.get("/metrics")).text)
         return exposed["gear_feed_waiting_readers", frozenset()] == count
 
-    await eventually(so, f"{count} readers do not wait")
+    await until(so, otherwise=f"{count} readers do not wait")
 
 
 async def test_a_stream_sends_each_change_and_resumes_after_the_last(server: Worker, place: Place) -> None:
@@ -151,7 +151,7 @@ async def test_who_waits_on_behind_others_asks_nothing(app: RunningApp, feed_set
         tail.wake()
         return first.done() and last.done()
 
-    await eventually(both, "who waits is not answered")
+    await until(both, otherwise="who waits is not answered")
     assert [change.seq > since.seq for page, _ in (await first, await last) for change in page.changes] == [True, True]
     await tasks.close()
     await store.close()
@@ -192,7 +192,7 @@ async def test_a_token_that_is_revoked_reads_nothing_more(
                 response = await client.post("/v1/gear/search", json={})
                 return response.status_code == 401
 
-            await eventually(so, "the token still works")
+            await until(so, otherwise="the token still works")
             await upsert(place, simple_item(1001))
             error_of(await waiting, "unauthorized")
             assert (await events.next())[0] == "error"

@@ -20,27 +20,18 @@ from api.saved_searches import matcher
 from api.saved_searches.compiled import Compiled, compiled
 from api.saved_searches.matcher import Limits
 from api.saved_searches.prefilter import Batch, Fields, Prefilter
-from api.settings import Settings
 from mappings.platforms import Platforms
 from store.saved_searches import matching, searches
 from store.saved_searches.searches import SavedSearch
 from store.schema import tokens
 from tests.support.api.catalogue import simple_item
 from tests.support.api.waiting import until
-from tests.support.app import RunningApp, running
+from tests.support.app import RunningApp
 from tests.support.indexer.fixtures import Place
-from tests.support.indexer.wire import Fault, Wire, pass_all
 from tests.support.orders.shop import Shop
 from tests.support.services.receiver import Receiver
 from tests.support.streams.changes import ITEMS, Reader, load
-from tests.support.streams.saved_searches import received, saved, until_called_back
-
-
-async def put(app: RunningApp, *items: dict[str, object]) -> None:
-    """Writes items over HTTP."""
-    response = await app.client.put("/v1/catalogue/730/items", json=list(items))
-    assert response.status_code == 200, response.text
-    assert response.json()["written"] == len(items)
+from tests.support.streams.saved_searches import gap_of, put, received, saved, until_called_back
 
 
 async def test_an_item_that_is_listed_calls_back_within_two_seconds_and_is_signed(app: RunningApp) -> None:
@@ -156,11 +147,6 @@ async def test_a_search_that_fails_keeps_no_other_from_its_matches(
     assert await gap_of(app, bad) is not None
 
 
-async def gap_of(app: RunningApp, search: Mapping[str, object]) -> object:
-    """When a search was last not told something."""
-    return (await app.client.get(f"/v1/searches/{search['id']}")).json()["search"]["gapAt"]
-
-
 @pytest.mark.parametrize("app", [Limits(max_failures=3)], indirect=True)
 async def test_a_change_that_fails_keeps_no_other_from_its_matches(
     app: RunningApp, monkeypatch: pytest.MonkeyPatch
@@ -194,35 +180,6 @@ async def test_searches_that_cannot_be_prefiltered_are_matched_by_the_engine_alo
         await put(app, simple_item(1001), simple_item(1002), simple_item(1003))
         await until_called_back(app, receiver, 1001, 1002)
     assert await gap_of(app, search) is None
-
-
-async def test_an_engine_that_is_away_is_asked_once_and_not_for_each_search(
-    feed_settings: Settings, opensearch_url: str
-) -> None:
-    asked: list[int] = []  # how many searches each request had
-
-    def away(method: str, path: str, body: bytes) -> Fault | None:
-        if "-changes-" not in path or b'"should"' not in body:
-            return None
-        asked.append(body.count(b'"_name"'))
-        return Fault(
-            "response", 503, b'{"error": {"type": "cluster_block_exception", "root_cause": []}, "status": 503}'
-        )
-
-    with Wire(opensearch_url) as wire, Receiver() as receiver:
-        async with running(feed_settings.model_copy(update={"opensearch_url": wire.url})) as app:
-            searches = [await saved(app.client, receiver, f"{n}", filters={"ids": [n]}) for n in (1001, 1002)]
-            wire.rule = away
-            await put(app, simple_item(1001), simple_item(1002))
-
-            async def is_asked() -> bool:
-                return len(asked) >= 3
-
-            await until(is_asked)
-            wire.rule = pass_all
-            await until_called_back(app, receiver, 1001, 1002)
-            assert set(asked) == {2}
-            assert [await gap_of(app, search) for search in searches] == [None, None]
 
 
 @pytest.mark.parametrize("app", [Limits(max_read=1)], indirect=True)

@@ -14,10 +14,11 @@ from store.schema import deliveries
 from store.search_schema import saved_searches, search_matches
 from tests.support.api.catalogue import simple_item
 from tests.support.api.envelope import error_of
+from tests.support.api.waiting import until
 from tests.support.app import RunningApp, new_token, running
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.desk import dispatching
-from tests.support.orders.shop import Shop, bearer, eventually
+from tests.support.orders.shop import Shop, bearer
 from tests.support.services.receiver import Receiver, responses
 from tests.support.streams.saved_searches import received, saved, until_called_back
 
@@ -138,10 +139,7 @@ async def test_a_deleted_search_does_not_call_back_and_is_erased(feed_settings: 
                 search = await saved(app.client, receiver)
                 await app.client.put("/v1/catalogue/730/items", json=[simple_item(1001)])
 
-                async def tried() -> bool:
-                    return len(receiver.received) == 1
-
-                await eventually(tried, "nothing was sent")
+                await until(lambda: len(receiver.received) == 1, otherwise="nothing was sent")
                 assert (await app.client.delete(f"/v1/searches/{search['id']}")).status_code == 200
                 receiver.behaviour = responses(204)
                 ahead = timedelta(hours=2)  # the second attempt would be due
@@ -168,6 +166,6 @@ async def test_a_search_says_that_it_missed_what_a_lost_log_had(app: RunningApp,
             entry = (await app.client.get(f"/v1/searches/{search['id']}")).json()["search"]
             return entry["gapAt"] is not None
 
-        await eventually(has_gap, "nobody says so")
+        await until(has_gap, otherwise="nobody says so")
         await app.client.put("/v1/catalogue/730/items", json=[simple_item(1002)])
         await until_called_back(app, receiver, 1002)

@@ -1,6 +1,5 @@
 """Callbacks of real processes: each is made once, by those that are to make them."""
 
-import asyncio
 import json
 import signal
 from pathlib import Path
@@ -22,7 +21,7 @@ async def test_several_processes_make_each_callback_once(desk: Desk, tmp_path: P
         async with command(tmp_path, given, "deliver") as one, command(tmp_path, given, "deliver") as other:
             for _ in range(20):
                 await desk.move(await desk.place(receiver.url), "processing")
-            await until(lambda: asyncio.sleep(0, len(set(receiver.ids)) == 40), 60)
+            await until(lambda: len(set(receiver.ids)) == 40, 60)
             for process in (one, other):
                 process.send_signal(signal.SIGTERM)
                 await process.wait()

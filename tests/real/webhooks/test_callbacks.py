@@ -9,8 +9,8 @@ from structlog.testing import capture_logs
 
 from store.auth import tokens
 from store.orders import orders
+from tests.support.api.waiting import until
 from tests.support.orders.desk import Desk, dispatching, order_with_callback
-from tests.support.orders.shop import eventually
 from tests.support.services.receiver import Receiver, responses
 
 EVENTS = ["order.created", "order.processing", "order.delivered", "order.completed"]
@@ -185,7 +185,7 @@ async def test_a_replay_sends_the_same_event_again(desk: Desk) -> None:
             await desk.until(order, "delivered", "delivered")
             assert await desk.replay(order, 2) is not None  # what was delivered may be asked for again too
             dispatcher.worker.wake()
-            await eventually_received(receiver, 3)
+            await until_received(receiver, 3)
             assert await desk.replay(order, 3) is None
     assert receiver.events == ["order.created", "order.processing", "order.processing"]
     assert receiver.ids[1] == receiver.ids[2]
@@ -210,8 +210,5 @@ async def test_each_attempt_is_a_log_line_without_secrets_or_bodies(desk: Desk) 
         assert secret not in str(logs) + str(await desk.deliveries(order))
 
 
-async def eventually_received(receiver: Receiver, times: int) -> None:
-    async def so() -> bool:
-        return len(receiver.received) >= times
-
-    await eventually(so, f"only {len(receiver.received)} callbacks came")
+async def until_received(receiver: Receiver, times: int) -> None:
+    await until(lambda: len(receiver.received) >= times, otherwise=f"only {len(receiver.received)} callbacks came")

@@ -4,7 +4,8 @@ from typing import Any
 
 from api.settings import Settings
 from tests.support.api.envelope import error_of
-from tests.support.orders.shop import Shop, bearer, eventually, opened
+from tests.support.api.waiting import until
+from tests.support.orders.shop import Shop, bearer, opened
 from tests.support.services.receiver import Receiver, responses
 
 
@@ -30,7 +31,7 @@ async def test_a_client_follows_a_callback_and_sends_it_again(settings: Settings
             async def failed_once() -> bool:
                 return bool((await listed(shop, order))[0]["attempts"])
 
-            await eventually(failed_once, "no attempt is listed")
+            await until(failed_once, otherwise="no attempt is listed")
             [delivery] = await listed(shop, order)
             assert set(delivery) == {"n", "event", "state", "attempts", "nextAttemptAt"}
             assert (delivery["n"], delivery["event"], delivery["state"]) == (1, "order.created", "pending")
@@ -47,7 +48,7 @@ async def test_a_client_follows_a_callback_and_sends_it_again(settings: Settings
             async def delivered() -> bool:
                 return str((await listed(shop, order))[0]["state"]) == "delivered"
 
-            await eventually(delivered, "it was not sent again")
+            await until(delivered, otherwise="it was not sent again")
             assert (await listed(shop, order))[0]["nextAttemptAt"] is None
         assert len(set(receiver.ids)) == 1
 

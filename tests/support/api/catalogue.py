@@ -1,4 +1,4 @@
-"""Items go in, a platform's index with them comes out: put there in one request, so that each test has its own."""
+"""Fills a platform's index with items in one request, so that each test has its own."""
 
 import secrets
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The description of an app goes in; a check comes out that every answer's status and code stand in it."""
+"""Checks that the status and code of every answer are in the app's OpenAPI description."""
 
 import re
 from collections.abc import Awaitable, Callable

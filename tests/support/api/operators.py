@@ -1,6 +1,5 @@
 """A shop of a few items whose operator changes the vocabulary while the service runs."""
 
-import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator
@@ -12,6 +11,7 @@ from typing import Any
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.platform_files import platform_folder
+from tests.support.api.waiting import until
 from tests.support.app import RunningApp, running, settings_for
 from tests.support.indices import drop_indices
 from tests.support.services.processes import ran
@@ -85,15 +85,19 @@ class Shop:
 
     async def until_names(self, query: str, names: list[str]) -> None:
         """Waits until a text finds these, however busy this machine is."""
-        async with asyncio.timeout(LONG):
-            while await self.names(query) != names:  # noqa: ASYNC110  # the worker tells nobody
-                await asyncio.sleep(0.1)
+
+        async def are_these() -> bool:
+            return await self.names(query) == names
+
+        await until(are_these, LONG)
 
     async def until(self, query: str, count: int, seconds: float = LONG) -> None:
         """Waits until a text finds so many items."""
-        async with asyncio.timeout(seconds):
-            while len(await self.names(query)) != count:  # noqa: ASYNC110  # the worker tells nobody
-                await asyncio.sleep(0.1)
+
+        async def are_so_many() -> bool:
+            return len(await self.names(query)) == count
+
+        await until(are_so_many, seconds)
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The chart with every option on: values go in, the manifests of a release named `shop` come out."""
+"""Renders the chart, by default with every option on, as the manifests of a release named `shop`."""
 
 import subprocess
 from pathlib import Path

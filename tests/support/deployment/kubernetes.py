@@ -1,4 +1,4 @@
-"""An API server of Kubernetes with its etcd on loopback: manifests go in, what it says of them comes out.
+"""An API server of Kubernetes with its etcd on loopback, which accepts or refuses manifests.
 
 Nothing runs what was accepted: there are no nodes and no controllers.
 """
@@ -17,6 +17,7 @@ from typing import Any, Final
 import httpx
 import yaml
 
+from tests.support.api.waiting import wait_until
 from tests.support.deployment.tools import tool
 from tests.support.servers import free_port
 from tests.support.services.certificates import certificates
@@ -45,10 +46,8 @@ class KubernetesServer:
         """Adds a kind of another project: a CustomResourceDefinition."""
         spec = self.create(definition, "default")["spec"]
         path = f"/apis/{spec['group']}/{spec['versions'][0]['name']}"
-        deadline = monotonic() + _START_SECONDS
-        while spec["names"]["kind"] not in self.client.get(path).text:
-            assert monotonic() < deadline, f"there is no {spec['names']['kind']} in {path}"
-            sleep(0.1)
+        kind = spec["names"]["kind"]
+        wait_until(lambda: kind in self.client.get(path).text, _START_SECONDS, f"there is no {kind} in {path}")
 
     def send(self, manifest: str, namespace: str, **options: str) -> httpx.Response:
         """Asks to create what the YAML says: fields that are unknown or there twice are refused."""

@@ -1,4 +1,4 @@
-"""The tools of operators: a name goes in, the program comes out, or the test is skipped with how to get it."""
+"""Finds the tools of operators; where one is missing, skips the test and says how to get it."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Bytes go in; a server that answers every request with them, and then hangs or cuts the wire, comes out."""
+"""A server that answers every request with given bytes, and then hangs or cuts the wire."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""A service goes in; an HTTP proxy before it comes out, which changes answers on their way."""
+"""An HTTP proxy before a service, which changes answers on their way."""
 
 import json
 import threading

@@ -44,10 +44,3 @@ async def number_of(client: AsyncOpenSearch) -> int:
 async def settle() -> None:
     """Lets what was sent arrive."""
     await asyncio.sleep(0.05)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Waits for a condition of the server."""
-    async with asyncio.timeout(10 * TIMEOUT):
-        while not condition():  # noqa: ASYNC110  # the server tells nobody of what it counts
-            await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""The processes of a service on one database: settings in, `gear-api serve` and `deliver` that can be killed out."""
+"""The processes of a service on one database: `gear-api serve` and `deliver`, which a test can kill."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Clients that order and fulfil by a seed: an address in; what was acknowledged to them, and when, out.
+"""Clients that order and fulfil by a seed, and record what was acknowledged to them, and when.
 
 A call that got no answer, or a 503, is made again until it is answered, as the contract says that it may be: so in the
 end the model knows of each order whether it was placed, and each of its states.

@@ -1,4 +1,4 @@
-"""Prometheus' own tool: two scrapes go in, the alerts that fire between them come out."""
+"""Prometheus' own tool, which says which alerts fire between two scrapes."""
 
 import json
 import re

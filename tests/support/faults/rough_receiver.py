@@ -1,4 +1,4 @@
-"""A receiver that behaves badly by a seed: callbacks in; which of them it took, and what did not verify, out."""
+"""A receiver of callbacks that behaves badly by a seed; it records what it took and what did not verify."""
 
 import asyncio
 from random import Random

@@ -1,4 +1,4 @@
-"""A small disk: megabytes in, a real file system of that size out, to be filled."""
+"""A real file system of a few megabytes, which tests fill."""
 
 import errno
 import os

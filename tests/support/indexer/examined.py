@@ -1,5 +1,6 @@
-"""An examined place: a loaded platform with orders in, the doctor's findings and everything that it may change out."""
+"""A loaded platform with orders that the doctor examines: its findings, and everything that it may change."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -65,3 +66,24 @@ def stays(place: Place, fault: str, says: str) -> dict[str, Any]:
     assert found["fixed"] is False
     assert snapshot(place) == before
     return found
+
+
+def bound_in(place: Place, index: str) -> list[int]:
+    """The ids of the items that an index has as bound."""
+    place.client.indices.refresh(index=index)
+    hits = place.client.search(index=index, body={"query": {"term": {"bound": True}}, "sort": ["id"], "size": 1000})
+    return [int(hit["_id"]) for hit in hits["hits"]["hits"]]
+
+
+def mark_items(place: Place, *numbers: int, bound: bool) -> None:
+    """Has what serves bind these items, or release them."""
+    for number in numbers:
+        place.client.update(index=place.alias, id=str(number), body={"doc": {"bound": bound}})
+    place.client.indices.refresh(index=place.alias)
+
+
+def with_settings(place: Place, settings: dict[str, str]) -> Iterator[None]:
+    """The cluster has these settings, whatever the engine of this run was started with."""
+    place.client.cluster.put_settings(body={"transient": settings})
+    yield
+    place.client.cluster.put_settings(body={"transient": dict.fromkeys(settings)})

@@ -1,4 +1,4 @@
-"""A server of one file on loopback: bytes in, an address out, and every fault that a test asks for."""
+"""Serves one file on loopback, with every fault that a test asks for."""
 
 import socket
 import threading

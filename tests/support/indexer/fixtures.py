@@ -15,6 +15,7 @@ from opensearchpy import OpenSearch
 from indexer.cli.main import main
 from mappings.connection import SearchSettings, connect
 from mappings.names import products_of
+from tests.support.indexer.shop import Shop
 from tests.support.indexer.wire import Wire
 
 
@@ -95,3 +96,29 @@ def items(count: int, first: int = 1) -> list[dict[str, Any]]:
 def lines(items: list[dict[str, Any]]) -> bytes:
     """Items as NDJSON."""
     return b"\n".join(orjson.dumps(item) for item in items)
+
+
+@pytest.fixture
+def loaded(place: Place) -> Place:
+    """A platform in perfect order: one generation serves, and the database is migrated."""
+    Shop(place.environment["GEAR_DATABASE_URL"]).open()
+    place.load(items(3))
+    return place
+
+
+@pytest.fixture
+def unrefreshed(place: Place) -> Place:
+    """A generation whose products are visible only where somebody refreshes them."""
+    index = place.load(items(2))["index"]
+    place.client.indices.put_settings(index=products_of(index), body={"index": {"refresh_interval": "-1"}})
+    return place
+
+
+@pytest.fixture
+def lost(place: Place) -> str:
+    """The serving index, which binds item 2 for an order that the database does not have."""
+    Shop(place.environment["GEAR_DATABASE_URL"]).open()
+    place.load(items(3))
+    index: str = place.load(items(3))["index"]
+    place.client.update(index=index, id="2", body={"doc": {"bound": True}}, params={"refresh": "true"})
+    return index

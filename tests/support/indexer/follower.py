@@ -78,3 +78,8 @@ class FollowerProcess:
     def errors(self) -> str:
         """What it said on stderr."""
         return self._log.read_text()[-2000:]
+
+
+def row(number: int, name: str = "live", **more: Any) -> dict[str, Any]:
+    """A changed item as a line."""
+    return {"id": number, "name": name, "price": 1, **more}

@@ -7,9 +7,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from time import monotonic, sleep
 from typing import Any
 
+from tests.support.api.waiting import wait_until
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk, pass_all
 
@@ -58,10 +58,12 @@ def unfinished(place: Place) -> list[dict[str, Any]]:
 def killed_load(place: Place, wire: Wire, when: Callable[[str, str], bool], min_records: int = 0) -> dict[str, Any]:
     """Kills a load of many.ndjson there, once so many records are in its checkpoint; the generation that is left."""
     with loader_held(place, wire, when, "many.ndjson") as (process, _):
-        deadline = monotonic() + 60
-        while (left := unfinished(place)) and (left[0]["checkpoint"] or {"read": -1})["read"] < min_records:
-            assert monotonic() < deadline
-            sleep(0.05)
+
+        def has_records() -> bool:
+            left = unfinished(place)
+            return not left or (left[0]["checkpoint"] or {"read": -1})["read"] >= min_records
+
+        wait_until(has_records)
         process.send_signal(signal.SIGKILL)
         process.wait(30)
     wire.rule = pass_all

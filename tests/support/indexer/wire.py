@@ -1,4 +1,4 @@
-"""A proxy at the wire: an engine's address in, one out at which requests can be cut, lost or answered wrong."""
+"""A proxy before the engine, which cuts or loses requests or answers them wrong."""
 
 import http.client
 import socket

@@ -1,4 +1,4 @@
-"""A database with a token goes in; orders with callbacks, dispatchers and what they did come out. Needs no engine."""
+"""Orders with callbacks in a database, their dispatchers and what these did. Needs no engine."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ from store.orders import orders
 from store.outbox import deliveries, redelivery
 from store.outbox.redelivery import Delivery
 from store.records import NewOrder, Order
-from tests.support.orders.shop import eventually
+from tests.support.api.waiting import until
 from tests.support.store.new_order import new_order
 
 PUBLIC_URL = "http://gear.test"
@@ -72,7 +72,7 @@ class Desk:
         async def so() -> bool:
             return await self.states(order) == list(states)
 
-        await eventually(so, f"the callbacks of {order.id} are not {states}")
+        await until(so, otherwise=f"the callbacks of {order.id} are not {states}")
 
     async def until_tried(self, order: Order, times: int) -> None:
         """Waits until the first callback was attempted so many times."""
@@ -80,7 +80,7 @@ class Desk:
         async def so() -> bool:
             return len(await self.outcomes(order)) >= times
 
-        await eventually(so, f"the first callback of {order.id} was not attempted {times} times")
+        await until(so, otherwise=f"the first callback of {order.id} was not attempted {times} times")
 
     async def replay(self, order: Order, n: int) -> Delivery | None:
         """What the client's replay does."""

@@ -1,4 +1,4 @@
-"""A model of orders: calls go in, what the service must answer comes out; and the calls themselves, in any order."""
+"""A model of orders, which says what the service must answer to calls; draws the calls themselves, in any order."""
 
 import asyncio
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Real processes of the service: settings go in, `gear-api serve` behind a port, and what it wrote, come out."""
+"""Real processes of the service: `gear-api serve` at a port, and what it wrote."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

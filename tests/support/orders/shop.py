@@ -1,7 +1,6 @@
-"""A running app with a few items in a real index goes in, orders as a client places them come out."""
+"""A running app with a few items in a real index, where a test orders as a client does."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +24,7 @@ from store.outbox import index_outbox
 from store.records import Order
 from tests.support.api.catalogue import CS2
 from tests.support.api.described_examples import ITEM
+from tests.support.api.waiting import until
 from tests.support.app import RunningApp, new_token, running
 from tests.support.indexer.generation import products_among
 from tests.support.store.new_order import new_order
@@ -84,7 +84,7 @@ class Shop:
         async def hidden() -> bool:
             return item not in await self.offered()
 
-        await eventually(hidden, f"item {item} is still offered")
+        await until(hidden, otherwise=f"item {item} is still offered")
 
     async def until_offered(self, item: int = KNIFE) -> None:
         """Waits until a search shows the item."""
@@ -92,7 +92,7 @@ class Shop:
         async def shown() -> bool:
             return item in await self.offered()
 
-        await eventually(shown, f"item {item} is still hidden")
+        await until(shown, otherwise=f"item {item} is still hidden")
 
     async def until_published(self) -> None:
         """Waits until the index outbox is empty."""
@@ -101,21 +101,12 @@ class Shop:
             async with self.store.reading() as connection:
                 return await index_outbox.count_pending(connection) == 0
 
-        await eventually(published, "rows are still in the outbox")
+        await until(published, otherwise="rows are still in the outbox")
 
 
 def bearer(token: str | None) -> dict[str, str]:
     """The header of this token; none of its own for the client's usual one."""
     return {} if token is None else {"Authorization": f"Bearer {token}"}
-
-
-async def eventually(condition: Callable[[], Awaitable[bool]], otherwise: str) -> None:
-    """Waits for the condition: the contract's 2 seconds, and more for a busy machine; then it fails."""
-    for _ in range(300):
-        if await condition():
-            return
-        await asyncio.sleep(0.02)
-    raise AssertionError(otherwise)
 
 
 async def load(settings: Settings) -> None:

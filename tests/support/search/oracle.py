@@ -1,4 +1,4 @@
-"""The oracle: items and a search body in, the answer that the contract promises out, by plain Python over a list."""
+"""The oracle: the answer that the contract promises to a search, by plain Python over a list of items."""
 
 import unicodedata
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Items go in, a running app on an index of them comes out."""
+"""Runs an app on an index of given items."""
 
 import secrets
 from collections.abc import AsyncIterator, Iterable

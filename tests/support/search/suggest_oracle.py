@@ -1,4 +1,4 @@
-"""The oracle of suggestions: items and a typed text in, what the contract promises out, by plain Python over a list."""
+"""The oracle of suggestions: what the contract promises for a typed text, by plain Python over a list of items."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable

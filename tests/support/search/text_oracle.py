@@ -1,4 +1,4 @@
-"""The text's oracle: items and a text without amounts in, which of them have it out, by plain Python over a list."""
+"""The oracle of texts: which items have a text without amounts, by plain Python over a list."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""Certificates for tests: names go in, what a server and a client need for TLS with each other comes out."""
+"""Certificates for tests: what a server of given names and its client need for TLS with each other."""
 
 import shutil
 import ssl

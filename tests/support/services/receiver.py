@@ -1,4 +1,4 @@
-"""A receiver of callbacks for tests: a behaviour goes in, a real server with an address and what it got comes out."""
+"""A receiver of callbacks for tests: a real server that behaves as it is told and records what it got."""
 
 import asyncio
 import socket
@@ -145,7 +145,7 @@ class Receiver:
 
     async def until_received(self, *events: str) -> None:
         """Waits until exactly these events came, also from a process that starts on a busy machine."""
-        await until(lambda: asyncio.sleep(0, len(self.events) >= len(events)), 60)
+        await until(lambda: len(self.events) >= len(events), 60)
         assert self.events == list(events)
 
     def close_port(self) -> None:

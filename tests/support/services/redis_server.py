@@ -1,4 +1,4 @@
-"""A Redis of a test's own: nothing goes in, the address of a server that keeps nothing comes out."""
+"""A Redis of a test's own, which stores nothing on disk."""
 
 import shutil
 import socket

@@ -1,4 +1,4 @@
-"""The address of a server goes in; a TCP proxy before it, whose wire a test can cut, close or hang, comes out."""
+"""A TCP proxy before a server, whose wire a test can cut, close or hang."""
 
 import asyncio
 import contextlib

@@ -1,7 +1,6 @@
-"""Messages of a Kafka topic, and what their changes end in."""
+"""Sends messages to a Kafka topic, and reads which items serve after them."""
 
 import time
-from collections.abc import Callable
 
 import orjson
 from confluent_kafka import Producer
@@ -21,11 +20,3 @@ def names(place: Place) -> dict[int, str]:
     place.client.indices.refresh(index=place.alias)
     hits = place.client.search(index=place.alias, body={"size": 10_000})["hits"]["hits"]
     return {int(hit["_id"]): hit["_source"]["name"] for hit in hits}
-
-
-def until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    """Waits for the condition."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

@@ -1,5 +1,6 @@
 """A client of saved searches, and what its receiver got."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from itertools import count
 from typing import Any
@@ -71,3 +72,15 @@ async def until_all_callbacks_are_sent(app: RunningApp) -> None:
                 return bool(receiver.received) and pending.scalar_one() == 0
 
         await until(are_sent)
+
+
+async def put(app: RunningApp, *items: dict[str, object]) -> None:
+    """Writes items over HTTP."""
+    response = await app.client.put("/v1/catalogue/730/items", json=list(items))
+    assert response.status_code == 200, response.text
+    assert response.json()["written"] == len(items)
+
+
+async def gap_of(app: RunningApp, search: Mapping[str, object]) -> object:
+    """When a search was last not told something."""
+    return (await app.client.get(f"/v1/searches/{search['id']}")).json()["search"]["gapAt"]

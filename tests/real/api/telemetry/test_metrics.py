@@ -1,38 +1,15 @@
 """Metrics: what was answered and what waits can be read by Prometheus, from one worker or from all together."""
 
 import re
-import shutil
-import subprocess
 from importlib.metadata import version
 from pathlib import Path
 from time import time
 
-import httpx
-import psutil
-from prometheus_client.openmetrics.parser import text_string_to_metric_families as strictly_parsed
-
 from tests.support.api.catalogue import LEAST
 from tests.support.api.exposition import samples
-from tests.support.api.two_workers import two_workers
-from tests.support.api.waiting import serves, until
+from tests.support.api.metrics import BACKLOGS, check_exposition, requests_of, total
+from tests.support.api.waiting import until
 from tests.support.app import RunningApp, new_token, running, settings_for
-
-START_LIMIT = 120.0  # seconds: a busy machine takes long to start two workers
-BACKLOGS = (
-    *("gear_index_sync_pending", "gear_index_sync_oldest_seconds"),
-    *("gear_callbacks_overdue", "gear_callbacks_overdue_seconds"),
-)
-
-
-def requests_of(text: str, route: str, status: int) -> float:
-    """How many requests of a route were answered with this status."""
-    return total(text, "gear_http_requests_total", route=route, code=str(status))
-
-
-def total(text: str, name: str, **labels: str) -> float:
-    """The sum of the samples of this name that have these labels."""
-    wanted = set(labels.items())
-    return sum(value for (other, its), value in samples(text).items() if other == name and wanted <= its)
 
 
 async def test_requests_are_counted_by_route_and_status(app: RunningApp) -> None:
@@ -138,17 +115,6 @@ async def test_a_scraper_gets_the_format_that_it_asks_for(app: RunningApp) -> No
     assert open_metrics.text.endswith("# EOF\n")
 
 
-def check_exposition(plain: str, strict: str) -> None:
-    """What Prometheus would refuse or complain about: a metric told twice, samples that clash, units."""
-    assert strict.endswith("# EOF\n")
-    names = [family.name for family in strictly_parsed(strict)]  # type: ignore[no-untyped-call]  # it is untyped
-    assert len(names) == len(set(names))
-    if promtool := shutil.which("promtool"):
-        command = [promtool, "check", "metrics"]
-        checked = subprocess.run(command, input=plain, capture_output=True, text=True, check=False)
-        assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
-
-
 async def test_what_is_reported_is_what_prometheus_takes(app: RunningApp) -> None:
     await app.search({})
     open_metrics = {"Accept": "application/openmetrics-text; version=1.0.0"}
@@ -166,36 +132,3 @@ async def test_metrics_are_reported_without_the_store_and_the_engine(tmp_path: P
         assert requests_of(text, "/metrics", 200) == 1
         (tmp_path / "away.db").rename(tmp_path / "gear.db")
         assert samples((await app.client.get("/metrics")).text)["gear_store_up", frozenset()] == 1
-
-
-async def test_each_worker_tells_for_all_also_for_one_that_was_killed(app: RunningApp, tmp_path: Path) -> None:
-    with two_workers(app.settings, tmp_path) as (address, service):
-
-        async def response(path: str, accept: str = "*/*") -> str:
-            # a connection each, so that both workers get some; reading the system's certificates takes 27 ms each
-            headers = {"Authorization": f"Bearer {app.token}", "Accept": accept}
-            async with httpx.AsyncClient(base_url=address, headers=headers, verify=False) as client:
-                return (await client.get(path)).raise_for_status().text
-
-        async def answered() -> bool:
-            async with httpx.AsyncClient(base_url=address, verify=False) as client:
-                return await serves(client)
-
-        async def both_serve() -> bool:
-            return total(await response("/metrics"), "gear_workers") == 2
-
-        await until(answered, START_LIMIT)
-        for _ in range(20):
-            assert await answered()
-        assert requests_of(await response("/metrics"), "/health/live", 200) == 21
-        worker = psutil.Process(service).children()[0]
-        worker.kill()
-        worker.wait()
-        await until(answered, START_LIMIT)
-        text = await response("/metrics")
-        check_exposition(text, await response("/metrics", "application/openmetrics-text; version=1.0.0"))
-        assert requests_of(text, "/health/live", 200) >= 21, "what the dead worker counted stays"
-        await until(both_serve, START_LIMIT)
-        assert total(await response("/metrics"), "gear_worker_deaths_total") == 1
-        for name in BACKLOGS:
-            assert [labels for found, labels in samples(text) if found == name] == [frozenset()]

@@ -1,6 +1,5 @@
 """Traces of a real process, received by OTLP/HTTP: one request can be followed through engine, store and callback."""
 
-import asyncio
 import json
 import signal
 from pathlib import Path
@@ -56,7 +55,7 @@ async def test_a_request_is_followed_through_all_parts(opensearch_url: str, tmp_
             placed = (await started.client.post("/v1/gear", json=order)).raise_for_status().json()["order"]
             page = placed["statusUrl"].rpartition("/orders/")[2]
             (await started.client.get(f"/orders/{page}")).raise_for_status()
-            await until(lambda: asyncio.sleep(0, bool(receiver.received)))
+            await until(lambda: bool(receiver.received))
             await started.client.post(f"/v1/orders/{placed['id']}/transitions", json={"to": "cancelled"})
             started.process.send_signal(signal.SIGTERM)  # what is left is sent before it ends
             await started.process.wait()

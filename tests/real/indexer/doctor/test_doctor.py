@@ -10,18 +10,9 @@ from tests.support.indexer.examined import codes, findings, repaired, snapshot, 
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.generation import create_generation
 from tests.support.indexer.shop import Shop
-from tests.support.indexer.wire import Fault, Wire, pass_all
 
 OLD = "20200101000000000"
 ALONE = {"settings": {"number_of_replicas": 0}}
-
-
-@pytest.fixture
-def loaded(place: Place) -> Place:
-    """A platform in perfect order: one generation serves, and the database is migrated."""
-    Shop(place.environment["GEAR_DATABASE_URL"]).open()
-    place.load(items(3))
-    return place
 
 
 def _put(place: Place, **settings: Any) -> None:
@@ -113,28 +104,6 @@ def test_an_index_in_the_place_of_the_alias_with_documents_is_left_to_people(pla
     place.client.index(index=place.alias, id="1", body={"name": "stray"}, params={"refresh": "true"})
     found = stays(place, "alias-is-index", "1 documents")
     assert "-X DELETE" in found["remedy"]
-
-
-@pytest.mark.parametrize("partial", [False, True])
-def test_a_document_that_came_after_the_look_keeps_the_index(place: Place, wire: Wire, *, partial: bool) -> None:
-    """Deleting asks again, also for what no search sees yet, and believes no count of some shards."""
-    Shop(place.environment["GEAR_DATABASE_URL"]).open()
-    body = {"settings": {"number_of_replicas": 0, "refresh_interval": "-1"}}
-    place.client.indices.create(index=place.alias, body=body)
-    place.client.index(index=place.alias, id="1", body={"name": "stray"})
-
-    def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if not path.startswith(f"/{place.alias}/_count"):
-            return None
-        wire.rule = pass_all
-        return Fault("response", 200, b'{"count": 0, "_shards": {"total": 2, "successful": 1, "failed": 1}}')
-
-    if partial:
-        wire.rule = rule
-    (found,) = findings(place, "--fix", code=1)
-    assert wire.rule is pass_all
-    assert "has 1 documents" in found["message"]
-    assert place.client.get(index=place.alias, id="1")["found"]
 
 
 def test_an_alias_on_two_generations_serves_the_newest_alone(loaded: Place) -> None:

@@ -2,23 +2,12 @@
 
 from dataclasses import replace
 
-import pytest
-
 from indexer.locking.owner import this_process
 from mappings.definition import read_definition
 from tests.support.indexer.examined import codes, findings, repaired, snapshot
-from tests.support.indexer.fixtures import Place, items
+from tests.support.indexer.fixtures import Place
 from tests.support.indexer.generation import create_generation
 from tests.support.indexer.holders import ELSEWHERE, beating, record, records
-from tests.support.indexer.shop import Shop
-
-
-@pytest.fixture
-def loaded(place: Place) -> Place:
-    """A platform in perfect order."""
-    Shop(place.environment["GEAR_DATABASE_URL"]).open()
-    place.load(items(3))
-    return place
 
 
 def _unfinished(place: Place, owner: str) -> str:

@@ -1,27 +1,10 @@
 """The doctor on the orders and the index: what they disagree on is found both ways, told to the index, and no more."""
 
-from typing import Any
-
-import orjson
-import pytest
-
 from indexer.orders.agreement import Agreement
 from indexer.orders.database import OrdersDatabase
-from tests.support.indexer.examined import codes, documents, findings, repaired, snapshot, stays
+from tests.support.indexer.examined import codes, documents, findings, mark_items, repaired, snapshot, stays
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.shop import Shop
-from tests.support.indexer.wire import Fault, Wire, pass_all
-
-
-@pytest.fixture
-def shop(place: Place) -> Shop:
-    return Shop(place.environment["GEAR_DATABASE_URL"]).open()
-
-
-def _mark(place: Place, *numbers: int, bound: bool) -> None:
-    for number in numbers:
-        place.client.update(index=place.alias, id=str(number), body={"doc": {"bound": bound}})
-    place.client.indices.refresh(index=place.alias)
 
 
 def test_every_page_of_both_sides_is_compared(place: Place, shop: Shop) -> None:
@@ -29,8 +12,8 @@ def test_every_page_of_both_sides_is_compared(place: Place, shop: Shop) -> None:
     index = place.load(items(20))["index"]
     shop.publish()
     shop.age()
-    _mark(place, 1, 2, 4, 7, bound=False)
-    _mark(place, *range(11, 20), bound=True)
+    mark_items(place, 1, 2, 4, 7, bound=False)
+    mark_items(place, *range(11, 20), bound=True)
     with OrdersDatabase(place.environment["GEAR_DATABASE_URL"]) as database:
         disagreement = Agreement(place.client, database, 730, index, 10_000, page_items=3).compare()
     assert (disagreement.offered.items, disagreement.offered.first) == (4, [1, 2, 4, 7])
@@ -44,7 +27,7 @@ def test_sold_items_that_are_offered_are_hidden(place: Place, shop: Shop) -> Non
     shop.age()
     whole = snapshot(place)
     assert findings(place, code=0) == []
-    _mark(place, 1, 2, 4, 5, 8, bound=False)
+    mark_items(place, 1, 2, 4, 5, 8, bound=False)
     (found,) = findings(place, code=1)
     assert "5 items that active orders hold" in found["message"]
     assert ": 1, 2, 4, 5, 8" in found["message"]
@@ -52,31 +35,10 @@ def test_sold_items_that_are_offered_are_hidden(place: Place, shop: Shop) -> Non
     assert shop.publish() == {1: True, 2: True, 4: True, 5: True, 8: True}, "the API tells them again, and only them"
 
 
-def test_an_item_that_cannot_be_read_for_a_moment_is_a_finding_all_the_same(
-    place: Place, shop: Shop, wire: Wire
-) -> None:
-    shop.sell(1)
-    place.load(items(3))
-    shop.publish()
-    shop.age()
-    _mark(place, 1, bound=False)
-    unread: dict[str, Any] = {"_id": "1", "error": {"type": "no_shard_available_action_exception", "reason": "none"}}
-
-    def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if "/_mget" not in path:
-            return None
-        wire.rule = pass_all
-        return Fault("response", 200, orjson.dumps({"docs": [unread]}))
-
-    wire.rule = rule
-    assert codes(findings(place, code=1)) == ["sold-but-offered"]
-    assert wire.rule is pass_all
-
-
 def test_hidden_items_without_an_order_stay_hidden_until_somebody_decides(place: Place, shop: Shop) -> None:
     """They look as after a restore of a database that has lost their orders."""
     place.load(items(9))
-    _mark(place, 1, 2, 3, 4, 7, 9, bound=True)
+    mark_items(place, 1, 2, 3, 4, 7, 9, bound=True)
     found = stays(place, "free-but-hidden", says="6 items that no active order holds")
     assert ": 1, 2, 3, 4, 7, …" in found["message"]
     assert found["remedy"] == "gear-api reconcile --platform 730"
@@ -89,7 +51,7 @@ def test_both_at_once_with_large_ids(place: Place, shop: Shop) -> None:
     shop.sell(2, largest)
     shop.publish()
     shop.age()
-    _mark(place, 3, least, bound=True)
+    mark_items(place, 3, least, bound=True)
     assert sorted(codes(findings(place, code=1))) == ["free-but-hidden", "sold-but-offered"]
     fixed = {one["code"]: one["fixed"] for one in findings(place, "--fix", code=1)}
     assert fixed == {"sold-but-offered": True, "free-but-hidden": False}

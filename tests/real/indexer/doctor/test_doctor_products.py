@@ -13,14 +13,6 @@ from tests.support.indexer.holders import ELSEWHERE, beating
 from tests.support.indexer.shop import Shop
 
 
-@pytest.fixture
-def loaded(place: Place) -> Place:
-    """A platform in perfect order."""
-    Shop(place.environment["GEAR_DATABASE_URL"]).open()
-    place.load(items(3))
-    return place
-
-
 def serving(place: Place) -> str:
     index: str = place.json("status", "--platform", "730")["serving"]
     return index

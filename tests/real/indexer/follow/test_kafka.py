@@ -8,10 +8,11 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.support.api.waiting import wait_until
 from tests.support.indexer.fixtures import Place
 from tests.support.indexer.follower import FollowerProcess
 from tests.support.streams.kafka import Kafka
-from tests.support.streams.messages import names, send, until
+from tests.support.streams.messages import names, send
 
 
 def test_the_key_is_the_id_and_the_time_decides(place: Place, kafka: Kafka, topic: str) -> None:
@@ -31,7 +32,7 @@ def test_the_key_is_the_id_and_the_time_decides(place: Place, kafka: Kafka, topi
     follower = FollowerProcess(place, f"kafka://{kafka.address}/{topic}", "--rejects", "bad.ndjson")
     report = follower.wait_read(10)
     assert (report["written"], report["deleted"], report["superseded"], report["rejected"]) == (2, 1, 1, 6)
-    until(lambda: kafka.committed(place.alias, topic) == 10)
+    wait_until(lambda: kafka.committed(place.alias, topic) == 10)
     assert names(place) == {1: "late", 3: "Item 3", 7: "new"}
     rejected = [orjson.loads(line) for line in (place.folder / "bad.ndjson").read_bytes().splitlines()]
     assert {(entry["id"], entry["field"]) for entry in rejected} == {
@@ -43,7 +44,7 @@ def test_the_key_is_the_id_and_the_time_decides(place: Place, kafka: Kafka, topi
     assert rejected[0]["file"].startswith(f"kafka://{kafka.address}/{topic}[")
     send(producer, topic, 7, "newer")
     producer.flush()
-    until(lambda: names(place)[7] == "newer", seconds=10)
+    wait_until(lambda: names(place)[7] == "newer", seconds=10)
     follower.stop()
     assert follower.process.returncode == 0
 
@@ -58,7 +59,7 @@ def test_a_single_message_is_searchable_and_its_age_is_reported(place: Place, ka
         report = follower.wait_read(number)
         assert report["read"] == number
         assert 0 < report["age"] <= time.time() - began + 0.001  # Kafka dates messages in milliseconds
-        until(partial(is_found, place, number, f"soon {number}"))  # without a refresh of the test's own
+        wait_until(partial(is_found, place, number, f"soon {number}"))  # without a refresh of the test's own
     follower.stop()
 
 

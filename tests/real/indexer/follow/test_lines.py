@@ -8,7 +8,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 from urllib.request import urlopen
 
 import orjson
@@ -16,14 +15,9 @@ import pytest
 
 from tests.support.api.exposition import samples
 from tests.support.indexer.fixtures import Place, items
-from tests.support.indexer.follower import FollowerProcess
+from tests.support.indexer.follower import FollowerProcess, row
 from tests.support.indexer.shop import Shop
-from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk, pass_all
 from tests.support.servers import free_port
-
-
-def row(number: int, name: str = "live", **more: Any) -> dict[str, Any]:
-    return {"id": number, "name": name, "price": 1, **more}
 
 
 def ago(seconds: float) -> str:
@@ -101,30 +95,6 @@ def test_a_stop_ends_beside_lines_that_keep_coming_and_takes_none_that_it_does_n
         assert orjson.loads(left.readline())["id"] == report["line"] + 1
 
 
-def test_a_stop_while_the_engine_is_away_says_which_lines_are_lost(place: Place, wire: Wire) -> None:
-    """What was taken from the pipe cannot be read again."""
-    place.load(items(1))
-    follower, tried = FollowerProcess(place, "-"), threading.Event()
-    follower.write(row(1), row(2))
-    follower.wait_read(2)
-
-    def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if is_bulk(path):
-            tried.set()
-            return CUT
-        return None
-
-    wire.rule = rule
-    follower.write(row(3), row(4))
-    assert tried.wait(60)
-    report = follower.stop()
-    assert follower.process.returncode == 1
-    assert (report["line"], report["error"]) == (
-        2,
-        "stopped while the engine was away: send again what comes after line 2",
-    )
-
-
 def test_a_pipe_that_cannot_be_read_on_is_an_error(place: Place) -> None:
     place.load(items(1))
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -140,26 +110,6 @@ def test_a_pipe_that_cannot_be_read_on_is_an_error(place: Place) -> None:
     assert follower.process.returncode == 1
     assert report["error"].startswith("stdin cannot be read after line 1: ")
     assert names(place)[7] == "live"
-
-
-def test_an_engine_that_is_away_is_waited_for(place: Place, wire: Wire) -> None:
-    place.load(items(1))
-    tries: list[str] = []
-
-    def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if is_bulk(path):
-            tries.append(path)
-            if len(tries) == 3:
-                wire.rule = pass_all
-            return CUT
-        return None
-
-    wire.rule = rule
-    follower = FollowerProcess(place, "-")
-    follower.write(row(1))
-    assert follower.wait_read(1)["written"] == 1
-    assert len(tries) == 3
-    follower.end()
 
 
 def test_items_that_orders_have_bound_stay_bound(place: Place, shop: Shop) -> None:

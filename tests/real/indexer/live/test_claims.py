@@ -1,35 +1,25 @@
 """Orders and rebuilds: what is sold stays hidden in a new or an older generation, and no change meanwhile is missed."""
 
-import os
-import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 from indexer.engine.bulk import index_lines
 from indexer.engine.retry import RetryPolicy
 from indexer.orders.claims import Claims, mark, reenqueue_after_swap
 from indexer.orders.database import OrdersDatabase
-from tests.support.indexer.fixtures import Place, items, lines
+from tests.support.indexer.examined import bound_in
+from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.generation import create_generation
 from tests.support.indexer.shop import Shop
-from tests.support.indexer.wire import CUT, LOSE, Fault, Wire
-
-
-def _bound(place: Place, index: str) -> list[int]:
-    place.client.indices.refresh(index=index)
-    hits = place.client.search(index=index, body={"query": {"term": {"bound": True}}, "sort": ["id"], "size": 1000})
-    return [int(hit["_id"]) for hit in hits["hits"]["hits"]]
 
 
 def test_sold_items_are_hidden_in_a_new_index_from_the_start(place: Place, shop: Shop) -> None:
     shop.sell(1, 2, 3, 5, 99)
     report = place.load(items(6))
     assert report["bound"] == 4  # 99 is not in the catalogue
-    assert _bound(place, report["index"]) == [1, 2, 3, 5]
+    assert bound_in(place, report["index"]) == [1, 2, 3, 5]
     document = place.client.get(index=place.alias, id="1")["_source"]
     assert document["name"] == "Item 1"
 
@@ -92,98 +82,7 @@ def test_what_was_sold_before_is_not_published_again(place: Place, shop: Shop) -
     second = place.load(items(6))["index"]
     assert place.json("rollback", "--platform", "730")["index"] == first
     assert shop.publish() == {}
-    assert _bound(place, first) == _bound(place, second) == [1, 2]
-
-
-def test_an_order_placed_while_the_new_index_is_proved_is_hidden_at_the_swap(
-    place: Place, shop: Shop, wire: Wire
-) -> None:
-    """Else searches offer it until it is published to the new index."""
-    shop.sell(1)
-    old = place.load(items(6))["index"]
-
-    def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if "-products/_search" in path and b"redline" in body:  # the warm-up's last
-            shop.sell(4)
-            shop.cancel(1)
-        if path.startswith("/_aliases"):
-            (new,) = set(place.indices()) - {old}
-            hidden.append(_bound(place, new))
-        return None
-
-    hidden: list[list[int]] = []
-    wire.rule = rule
-    assert place.load(items(6))["bound"] == 1
-    assert hidden == [[4]]
-
-
-def test_an_order_placed_between_the_claims_and_the_swap_is_in_the_new_index(
-    place: Place, shop: Shop, wire: Wire
-) -> None:
-    """The dispatcher has told the old index by then, and would never tell the new one."""
-    shop.sell(1)
-
-    def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if path.startswith("/_aliases"):
-            shop.sell(4)
-            shop.cancel(1)
-            assert shop.publish() == {1: False, 4: True}
-        return None
-
-    wire.rule = rule
-    report = place.load(items(6))
-    assert _bound(place, report["index"]) == [1]
-    assert shop.publish() == {1: False, 4: True}
-
-
-@pytest.mark.parametrize(
-    ("command", "after"),
-    [
-        (("load", "-", "--retry-timeout", "0.4"), CUT),
-        (("rollback",), Fault("response", 403, b'{"error": {"type": "security_exception", "reason": "no"}}')),
-    ],
-    ids=["load", "rollback"],
-)
-def test_what_was_ordered_is_published_again_after_a_swap_that_ended_in_an_error(
-    place: Place, shop: Shop, wire: Wire, command: tuple[str, ...], after: Fault
-) -> None:
-    """The aliases have moved, and the engine is away before anybody knows."""
-    place.load(items(6))
-    place.load(items(6))
-
-    def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if path.startswith("/_aliases"):
-            wire.rule = lambda method, path, body: after
-            shop.sell(1)
-            assert shop.publish() == {1: True}
-            return LOSE
-        return None
-
-    wire.rule = rule
-    before = place.client.indices.get_alias(name=place.alias)
-    response = place.json(*command, "--platform", "730", stdin=lines(items(6)), code=1)
-    assert response["swapped"] is None
-    assert f"whether {response['index']} serves now is not known" in response["error"]
-    assert place.client.indices.get_alias(name=place.alias) != before
-    assert shop.publish() == {1: True}
-
-
-def test_an_interruption_during_the_swap_of_a_rollback_waits_for_its_end(place: Place, shop: Shop, wire: Wire) -> None:
-    first = place.load(items(6))["index"]
-    place.load(items(6))
-
-    def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if path.startswith("/_aliases"):
-            shop.sell(1)
-            assert shop.publish() == {1: True}
-            os.kill(os.getpid(), signal.SIGINT)
-        return None
-
-    wire.rule = rule
-    response = place.json("rollback", "--platform", "730", code=130)
-    assert (response["swapped"], response["error"]) == (True, "interrupted")
-    assert list(place.client.indices.get_alias(name=place.alias)) == [first]
-    assert shop.publish() == {1: True}
+    assert bound_in(place, first) == bound_in(place, second) == [1, 2]
 
 
 def test_a_rollback_marks_what_is_sold_now(place: Place, shop: Shop) -> None:
@@ -192,10 +91,10 @@ def test_a_rollback_marks_what_is_sold_now(place: Place, shop: Shop) -> None:
     place.load(items(3, first=4))
     shop.cancel(2)
     shop.sell(3)
-    assert _bound(place, first) == [1, 2]
+    assert bound_in(place, first) == [1, 2]
     response = place.json("rollback", "--platform", "730")
     assert (response["index"], response["bound"]) == (first, 2)
-    assert _bound(place, first) == [1, 3]
+    assert bound_in(place, first) == [1, 3]
     assert shop.publish() == {1: True, 2: False, 3: True}
 
 
@@ -210,32 +109,6 @@ def test_a_database_that_does_not_answer_stops_the_swap_unless_it_is_left_out(pl
     assert place.load(items(5), "--without-orders")["swapped"] is True
     assert "--without-orders" in place.json("rollback", "--platform", "730", code=1)["error"]
     assert place.json("rollback", "--platform", "730", "--without-orders")["index"] == old
-
-
-def test_a_database_that_goes_away_after_the_swap_is_reported(place: Place, shop: Shop, wire: Wire) -> None:
-    shop.sell(1)
-
-    def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if path.startswith("/_aliases"):
-            shop.sell(2)
-            assert shop.publish() == {1: True, 2: True}
-            whole.append(Path("orders.db").read_bytes())
-            Path("orders.db").write_bytes(b"this is no database" * 100)
-            for left in Path().glob("orders.db-*"):
-                left.unlink()
-        return None
-
-    whole: list[bytes] = []
-    wire.rule = rule
-    report = place.load(items(3), "--retry-timeout", "0.5", code=1)
-    assert report["swapped"] is True
-    assert "could not be recorded for the new index" in report["error"]
-    assert "`gear-indexer doctor --platform 730 --fix`" in report["error"]
-    assert _bound(place, report["index"]) == [1]
-    Path("orders.db").write_bytes(whole[0])
-    shop.age()
-    place.json("doctor", "--platform", "730", "--fix")
-    assert _bound(place, report["index"]) == [1, 2]
 
 
 def test_a_database_that_is_busy_for_a_moment_is_waited_for(place: Place, shop: Shop) -> None:
@@ -264,6 +137,6 @@ def test_a_load_in_another_folder_does_not_offer_what_is_sold(place: Place, shop
     assert "hides 1 ordered items" in report["error"]
     assert "--without-orders" in report["error"]
     assert place.indices() == [old]
-    assert _bound(place, old) == [1]
+    assert bound_in(place, old) == [1]
     assert not Path("orders.db").exists()
     assert place.load(items(3), "--without-orders")["swapped"] is True

@@ -1,7 +1,6 @@
 """An export on a real engine: everything that is served, loadable again as it was, or an exit code that is not 0."""
 
 import gzip
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,8 @@ import zstandard
 from indexer.documents.checked_item import LoadedItem
 from indexer.errors import CommandError
 from indexer.maintenance.export import Export
-from mappings.connection import SearchSettings, connect
 from mappings.names import products_of
 from tests.support.indexer.fixtures import Place, items, lines
-from tests.support.indexer.wire import Fault, Wire
 
 ODD: list[dict[str, Any]] = [
     {"id": 2**63 - 1, "name": '"quoted" \\ ★ ™ 龍王 \U0001f409', "price": None},
@@ -94,30 +91,6 @@ def test_what_is_loaded_meanwhile_is_not_in_it(place: Place) -> None:
     place.load(items(3, first=500), "--keep", "2", "--min-share", "0")
     found = [orjson.loads(line)["id"] for line in (first + b"".join(pieces)).splitlines()]
     assert found == list(range(1, 11))
-
-
-def test_an_export_that_falls_short_is_an_error_and_leaves_no_file(place: Place, wire: Wire) -> None:
-    place.load(items(10))
-    hits = {"hits": {"total": {"value": 10}, "hits": []}, "_shards": {"total": 1, "successful": 1, "failed": 0}}
-    wire.rule = lambda method, path, body: (
-        Fault("response", 200, orjson.dumps(hits)) if path.startswith("/_search?") else None
-    )
-    response = place.json("export", "--platform", "730", "--output", "short.ndjson", code=1)
-    assert "incomplete: 0 items came of 10" in response["error"]
-    assert (response["complete"], response["items"], response["expected"]) == (False, 0, 10)
-    assert not list(Path().glob("short*"))
-
-
-def test_a_part_of_the_index_that_does_not_answer_is_an_error(place: Place, wire: Wire) -> None:
-    place.load(items(1))
-    part = {"hits": {"total": {"value": 1}, "hits": []}, "_shards": {"total": 2, "successful": 1, "failed": 1}}
-    wire.rule = lambda method, path, body: (
-        Fault("response", 200, orjson.dumps(part)) if path.startswith("/_search?") else None
-    )
-    with closing(connect(SearchSettings(), retries=0)) as client:
-        export = Export(client, place.alias, retry_timeout=0.3)
-        with pytest.raises(CommandError, match="not every part"):
-            b"".join(export.pieces())
 
 
 def test_a_point_in_time_that_the_engine_lost_is_an_error(place: Place) -> None:

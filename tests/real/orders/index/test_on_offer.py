@@ -10,8 +10,9 @@ from api.settings import Settings
 from mappings.fields import FACETS
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index
+from tests.support.api.waiting import until
 from tests.support.app import settings_for
-from tests.support.orders.shop import Shop, eventually, opened
+from tests.support.orders.shop import Shop, opened
 from tests.support.search import oracle, suggest_oracle
 from tests.support.search.items import make_items
 
@@ -51,7 +52,7 @@ async def _until_offered(shop: Shop, items: list[dict[str, Any]]) -> None:
     async def so() -> bool:
         return await _offered(shop) == expected
 
-    await eventually(so, "some way of asking does not agree with the orders")
+    await until(so, otherwise="some way of asking does not agree with the orders")
 
 
 FACETED: dict[str, Any] = {"limit": 100, "facets": [row.name for row in FACETS]}

@@ -15,9 +15,10 @@ from sqlalchemy import update
 from api.settings import Settings
 from store.schema import index_outbox
 from tests.support.api.envelope import error_of
+from tests.support.api.waiting import until
 from tests.support.indices import drop_indices
 from tests.support.load import INDEXER, environment
-from tests.support.orders.shop import FREE, KNIFE, LARGEST, NEGATIVE, Shop, eventually, load, opened
+from tests.support.orders.shop import FREE, KNIFE, LARGEST, NEGATIVE, Shop, load, opened
 
 SOLD = (KNIFE, FREE, NEGATIVE, LARGEST)
 
@@ -44,7 +45,7 @@ async def test_nothing_is_sold_twice_and_the_doctor_names_what_either_still_offe
             """Each order to one of the two indices: to whichever service came first."""
             return sorted([*await _offered(one), *await _offered(two)]) == sorted(SOLD)
 
-        await eventually(delivered_to_one_of_them, "an order was delivered to both, or to none")
+        await until(delivered_to_one_of_them, otherwise="an order was delivered to both, or to none")
         async with one.store.transaction() as connection:  # the doctor leaves the last minute to those at work
             await connection.execute(update(index_outbox).values(updated_at=datetime.now(UTC) - timedelta(hours=1)))
         expected = [len(await _offered(shop)) for shop in (one, two)]

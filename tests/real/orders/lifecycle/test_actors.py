@@ -8,8 +8,9 @@ from structlog.testing import capture_logs
 from api.orders.expiry import apply_expiry
 from store.auth import tokens
 from store.orders import orders
+from tests.support.api.waiting import until
 from tests.support.orders.calls import move
-from tests.support.orders.shop import Shop, eventually
+from tests.support.orders.shop import Shop
 
 
 async def made(shop: Shop, name: str, *scopes: str, sandbox: bool = False) -> tokens.CreatedToken:
@@ -43,7 +44,7 @@ async def test_the_service_itself_is_system(shop: Shop) -> None:
     async def failed() -> bool:
         return (await actors(shop, tried))[-1] == ("failed", "system", None)
 
-    await eventually(failed, "the sandbox did not move the order")
+    await until(failed, otherwise="the sandbox did not move the order")
 
 
 async def test_a_log_line_names_the_token_or_where_the_request_came_from(small_shop: Shop) -> None:

@@ -15,8 +15,9 @@ from store.orders import batches, orders
 from store.outbox import redelivery
 from store.outbox.callbacks import lock_orders
 from store.schema import orders as orders_table
+from tests.support.api.waiting import until
 from tests.support.orders.desk import Desk, desk_at
-from tests.support.orders.shop import FREE, KNIFE, LARGEST, Shop, eventually, opened
+from tests.support.orders.shop import FREE, KNIFE, LARGEST, Shop, opened
 from tests.support.store.new_order import new_order
 
 EXPIRY = timedelta(hours=24)
@@ -35,7 +36,7 @@ async def test_an_order_that_stays_created_fails_by_itself_and_releases_its_item
         async def failed() -> bool:
             return bool((await shop.get(f"/v1/orders/{order['id']}")).json()["order"]["state"] == "failed")
 
-        await eventually(failed, "the order is still created")
+        await until(failed, otherwise="the order is still created")
         history = (await shop.get(f"/v1/orders/{order['id']}")).json()["order"]["history"]
         assert [(event["state"], event["reason"]) for event in history] == [("created", None), ("failed", "expired")]
         await shop.until_offered()
@@ -159,6 +160,6 @@ async def test_a_cancellation_and_attempts_that_are_recorded_do_not_wait_in_a_ri
         async with desk.store.transaction() as recording:
             await lock_orders(recording, [first])
             cancelling = asyncio.create_task(cancel())
-            await eventually(waits, "nothing waits for the lock")
+            await until(waits, otherwise="nothing waits for the lock")
             await lock_orders(recording, [second])
         assert await cancelling == 2

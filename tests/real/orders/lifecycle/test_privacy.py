@@ -14,10 +14,11 @@ from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import privacy
 from tests.support.api.described_examples import ORDER_BODIES
+from tests.support.api.waiting import until
 from tests.support.app import new_token
 from tests.support.orders.calls import move
 from tests.support.orders.processes import worker
-from tests.support.orders.shop import Shop, eventually
+from tests.support.orders.shop import Shop
 from tests.support.store.migrated import migrated
 
 EVERYTHING = {**ORDER_BODIES["all"], "account": "personal-account", "email": "personal@example.com"}
@@ -87,7 +88,7 @@ async def test_the_setting_erases_them_after_its_days(shop: Shop) -> None:
         await apply_retention(shop.store, now + timedelta(days=31), 30)
         return bool((await shop.get(f"/v1/orders/{order['id']}")).json()["order"]["account"] == "")
 
-    await eventually(erased, "they are still there")
+    await until(erased, otherwise="they are still there")
     after = (await shop.get(f"/v1/orders/{order['id']}")).json()["order"]
     assert {**after, "history": None} == {
         **order,

@@ -7,8 +7,9 @@ from structlog.testing import capture_logs
 from api.background import PeriodicWorker, running
 from api.retention import BATCH, INTERVAL_SECONDS, KEY_RETENTION, REFUSAL_RETENTION, apply_retention
 from api.settings import Settings
+from tests.support.api.waiting import until
 from tests.support.orders.calls import is_replay_of, send
-from tests.support.orders.shop import Shop, eventually, opened
+from tests.support.orders.shop import Shop, opened
 from tests.support.store.postgres import Postgres
 
 
@@ -49,7 +50,7 @@ async def test_an_app_erases_old_keys_when_it_starts(settings: Settings) -> None
                 found = await connection.exec_driver_sql("SELECT count(*) FROM idempotency_keys")
                 return int(found.scalar_one()) == 0
 
-        await eventually(erased, "the key is still there")
+        await until(erased, otherwise="the key is still there")
 
 
 async def test_an_outage_is_logged_once_and_waited_out(
@@ -69,9 +70,11 @@ async def test_an_outage_is_logged_once_and_waited_out(
                 async def logged(event: str) -> bool:  # by this worker: the service's own notice the outage as well
                     return any(entry["event"] == event and entry.get("work") == "test" for entry in logs)
 
-                await eventually(lambda: logged("background work waits for an outage to end"), "nothing was logged")
+                await until(
+                    lambda: logged("background work waits for an outage to end"), otherwise="nothing was logged"
+                )
                 await postgres.serve_again(database)
-                await eventually(lambda: logged("background work goes on"), "it does not go on")
+                await until(lambda: logged("background work goes on"), otherwise="it does not go on")
         events = [entry["event"] for entry in logs if entry.get("work") == "test"]
         assert events == ["background work waits for an outage to end", "background work goes on"]
 

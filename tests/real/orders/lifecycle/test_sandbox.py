@@ -14,8 +14,9 @@ from api.settings import Settings
 from store.outbox import index_outbox
 from store.schema import sandbox_moves
 from tests.support.api.envelope import error_of
+from tests.support.api.waiting import until
 from tests.support.orders.calls import move
-from tests.support.orders.shop import KNIFE, Shop, eventually, opened
+from tests.support.orders.shop import KNIFE, Shop, opened
 from tests.support.services.receiver import Receiver
 from tests.support.store.postgres import Postgres
 
@@ -81,12 +82,7 @@ async def test_moves_come_by_themselves_one_after_the_other(shop: Shop) -> None:
     async def completed() -> bool:
         return bool((await history(shop, token, order_id))[-1]["state"] == "completed")
 
-    for _ in range(5):  # each waits for six seconds; four are needed where the machine has nothing else to do
-        try:
-            await eventually(completed, "not yet")
-            break
-        except AssertionError:
-            continue
+    await until(completed, otherwise="not yet")
     times = [datetime.fromisoformat(one["at"]) for one in await history(shop, token, order_id)]
     assert len(times) == 4
     # the answer shows milliseconds, so one may be missing
@@ -107,7 +103,7 @@ async def test_real_callbacks_tell_of_every_move(settings: Settings) -> None:
             async def all_delivered() -> bool:
                 return len(receiver.events) == len(events_of(BY_ITEM["-31"]))
 
-            await eventually(all_delivered, "not every move was delivered")
+            await until(all_delivered, otherwise="not every move was delivered")
     assert receiver.events == [f"order.{state}" for state, _ in events_of(BY_ITEM["-31"])]
     assert {json.loads(one.body)["data"]["order"]["id"] for one in receiver.received} == {order["id"]}
 

@@ -18,8 +18,9 @@ from api.settings import Settings
 from store.auth import tokens
 from tests.support.api.catalogue import CS2, put_index, simple_item
 from tests.support.api.envelope import error_of, fields_of
+from tests.support.api.waiting import until
 from tests.support.app import new_token, settings_for
-from tests.support.orders.shop import Shop, bearer, eventually, opened
+from tests.support.orders.shop import Shop, bearer, opened
 
 URL = "/v1/gear/cheapest"
 REDLINE, ASIIMOV = "AK-47 | Redline (Field-Tested)", "AWP | Asiimov (Field-Tested)"
@@ -238,7 +239,7 @@ async def test_a_sandbox_orders_what_is_completed(shop: Shop) -> None:
         shown = await shop.get(f"/v1/orders/{order['id']}", token)
         return bool(shown.json()["order"]["state"] == "completed")
 
-    await eventually(completed, "the sandbox did not complete the order")
+    await until(completed, otherwise="the sandbox did not complete the order")
     assert len(await shop.offered()) == len(ITEMS)
 
 

@@ -22,8 +22,8 @@ from mappings.items.item import GearItem
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of
+from tests.support.api.waiting import until
 from tests.support.app import RunningApp, new_token, running, settings_for
-from tests.support.orders.shop import eventually
 from tests.support.search import oracle
 from tests.support.search.items import make_items
 from tests.support.search.serving import awaited_revision
@@ -135,7 +135,7 @@ async def test_what_is_ordered_is_not_listed(shop: RunningApp) -> None:
     async def is_gone() -> bool:
         return rows_of(await shop.client.get(URL)) == expected(item for item in ITEMS if item is not sold)
 
-    await eventually(is_gone, "the list still has what was ordered")
+    await until(is_gone, otherwise="the list still has what was ordered")
 
 
 async def test_a_token_with_filters_lists_what_it_reads(shop: RunningApp) -> None:

@@ -1,5 +1,6 @@
 """Cards: one a name, exact in every sort and on every page, whatever happens between two questions to the engine."""
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,7 +12,6 @@ import pytest
 from api.engine.client import Engine
 from api.engine.responses import EngineResponse
 from api.errors import ApiError
-from api.search import groups
 from api.search.context import Index, SearchContext
 from api.search.groups import MAX_ATTEMPTS, grouped_page
 from api.search.parsing.parse import parse_query
@@ -56,14 +56,23 @@ def test_all_pages_give_each_name_once_in_the_order_of_the_sort(
 
 
 @every_sort
-def test_more_names_than_one_answer_holds_are_asked_for_in_parts(
-    searched_items: SearchedItems, sort: str, monkeypatch: pytest.MonkeyPatch
+async def test_more_names_than_one_answer_holds_are_asked_for_in_parts(
+    searched_items: SearchedItems, opensearch_url: str, sort: str
 ) -> None:
     body = {"groupBy": "name", "sort": sort, "limit": 50}
-    whole = walked(searched_items, body)
-    monkeypatch.setattr(groups, "MAX_HEADS", 9)
-    assert len(whole) > 100
-    assert walked(searched_items, body) == whole
+    expected = await asyncio.to_thread(walked, searched_items, body)
+    assert len(expected) > 100
+    engine = Engine(SearchSettings(opensearch_url=opensearch_url, index_prefix=searched_items.prefix), timeout=30)
+    index = Index(engine, (_platform(read_platforms().by_id(730)),))
+    ids: list[int] = []
+    try:
+        for page in range(1, -(-len(expected) // 50) + 1):
+            query = SearchQuery(SearchBody.model_validate({**body, "page": page}), parse_query("", index.platforms))
+            gear = (await grouped_page(SearchContext(index, query), max_heads=9)).gear
+            ids += [card["id"] for card in orjson.loads(orjson.dumps(gear))]
+    finally:
+        await engine.close()
+    assert ids == expected
 
 
 def test_facets_of_groups_count_items(searched_items: SearchedItems) -> None:

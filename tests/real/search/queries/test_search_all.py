@@ -12,16 +12,10 @@ from api.engine.responses import EngineResponse
 from api.errors import ApiError
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
-from mappings.platforms import Platform
 from tests.support.api.catalogue import put_index, simple_item
-from tests.support.faults.answering_wire import answering, http, response
 from tests.support.indices import drop_indices
+from tests.support.search.several_searches import ALSO_LOADED, EVERYTHING, LOADED, NEVER_LOADED, SECOND, unavailable
 
-LOADED, ALSO_LOADED, NEVER_LOADED = (
-    Platform(id=number, slug=f"p{number}", name="p", currency="USD", minor_digits=2) for number in (1, 2, 3)
-)
-EVERYTHING: dict[str, Any] = {"track_total_hits": True, "sort": ["id"]}
-SECOND: dict[str, Any] = {"track_total_hits": True, "sort": ["id"], "query": {"term": {"id": 2}}}
 NUMBER_OF_PRICED: dict[str, Any] = {
     "size": 0,
     "track_total_hits": True,
@@ -68,13 +62,6 @@ async def test_of_several_platforms_those_never_loaded_have_no_items(engine: Eng
     assert totals(await engine.search_all([LOADED, NEVER_LOADED], [EVERYTHING, SECOND])) == [3, 1]
 
 
-async def unavailable(engine: Engine, platforms: list[Platform], bodies: list[dict[str, Any]]) -> str:
-    with pytest.raises(ApiError) as refused:
-        await engine.search_all(platforms, bodies)
-    assert refused.value.code == "search_unavailable"
-    return refused.value.message
-
-
 async def test_where_nothing_is_loaded_the_error_says_what_to_do(engine: Engine) -> None:
     another = NEVER_LOADED.model_copy(update={"id": 4})
     for platforms in ([NEVER_LOADED], [NEVER_LOADED, another]):
@@ -107,43 +94,3 @@ async def test_a_body_that_the_engine_refuses_is_a_fault_of_ours_and_no_outage(e
     with pytest.raises(Exception, match="parsing_exception") as refused:
         await engine.search_all([LOADED], [EVERYTHING, {"query": {"nothing": {}}}])
     assert not isinstance(refused.value, ApiError)
-
-
-WHOLE: dict[str, Any] = {
-    "timed_out": False,
-    "_shards": {"total": 1, "failed": 0},
-    "hits": {"total": {"value": 1}},
-    "status": 200,
-}
-REJECTED = {"error": {"type": "rejected_execution_exception", "reason": "the queue is full"}, "status": 429}
-BROKEN: dict[str, bytes] = {
-    "one is rejected": response(200, {"responses": [WHOLE, REJECTED]}),
-    "the first is rejected": response(200, {"responses": [REJECTED, WHOLE]}),
-    "one failed on some shards": response(200, {"responses": [WHOLE, {**WHOLE, "_shards": {"total": 2, "failed": 1}}]}),
-    "one is out of time": response(200, {"responses": [WHOLE, {**WHOLE, "timed_out": True}]}),
-    "one has asked no shard": response(200, {"responses": [WHOLE, {**WHOLE, "_shards": {"total": 0, "failed": 0}}]}),
-    "one is empty": response(200, {"responses": [WHOLE, {}]}),
-    "one is missing": response(200, {"responses": [WHOLE]}),
-    "all are missing": response(200, {}),
-    "unavailable": response(503, {"error": {"type": "cluster_block_exception"}, "status": 503}),
-    "half of the JSON": http(200, b'{"responses": [{'),
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
-async def test_an_answer_with_a_part_that_is_less_than_whole_is_a_503(name: str) -> None:
-    async with answering(BROKEN[name]) as url:
-        broken = Engine(SearchSettings(opensearch_url=url), timeout=30)
-        try:
-            await unavailable(broken, [LOADED], [EVERYTHING, SECOND])
-        finally:
-            await broken.close()
-
-
-async def test_answers_that_are_whole_are_passed_on() -> None:
-    async with answering(response(200, {"responses": [WHOLE, WHOLE]})) as url:
-        engine = Engine(SearchSettings(opensearch_url=url), timeout=30)
-        try:
-            assert await engine.search_all([LOADED], [EVERYTHING, SECOND]) == [WHOLE, WHOLE]
-        finally:
-            await engine.close()

@@ -120,22 +120,22 @@ async def test_prices_are_counted_once_for_all_callers_though_one_goes_away() ->
 @pytest.mark.parametrize("error", [ApiError("search_unavailable"), KeyError("hits")])
 async def test_an_error_leaves_no_histogram_or_the_old_one(error: Exception) -> None:
     engine = Engine()
-    now = 1_000.0
-    histograms = PriceHistograms(engine.ask, BackgroundTasks(), lambda: now)
+    now, tasks = 1_000.0, BackgroundTasks()
+    histograms = PriceHistograms(engine.ask, tasks, lambda: now)
     engine.error = error
     assert await histograms.of(PLATFORMS) == await histograms.of(PLATFORMS) == PriceHistogram(())
     assert len(engine.platforms) == 1
     engine.error = None
     now += RETRY_SECONDS
     assert await histograms.of(PLATFORMS) == PriceHistogram(())  # it is counted meanwhile
-    await asyncio.sleep(0.01)
+    await tasks.close()
     counted = await histograms.of(PLATFORMS)
     assert counted.counts
     engine.error = error
     now += REFRESH_SECONDS
     for _ in range(2):
         assert await histograms.of(PLATFORMS) == counted
-        await asyncio.sleep(0.01)
+        await tasks.close()
     assert len(engine.platforms) == 3
 
 

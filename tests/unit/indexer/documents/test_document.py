@@ -1,4 +1,4 @@
-"""One item in, one index document out: exact numbers, searched fields, and a named reason for everything refused."""
+"""The index document of an item: exact numbers, searched fields, and a named reason for everything refused."""
 
 from decimal import Decimal
 from typing import Any

@@ -2,7 +2,6 @@
 
 import pytest
 
-from mappings.vocabulary import sounds
 from mappings.vocabulary.sounds import Loanwords, Sounds
 from tests.support.platforms import shared_platforms
 
@@ -75,9 +74,8 @@ def test_a_word_in_syllables_stands_for_the_name_that_it_sounds_like(written: st
     assert LOANWORDS.name_of(written) == name
 
 
-def test_words_in_syllables_are_remembered_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sounds, "MAX_REMEMBERED", 2)
-    loanwords = Loanwords(("Golden Coil",), SYLLABLES)
+def test_words_in_syllables_are_remembered_up_to_a_bound() -> None:
+    loanwords = Loanwords(("Golden Coil",), SYLLABLES, max_remembered=2)
     assert [
         loanwords.name_of(word) for word in ("ゴールデンコイル", "ゴルデンコイル", "골든코일", "ゴールデンコイル")
     ] == ["golden coil"] * 4

@@ -3,11 +3,10 @@
 import re
 import unicodedata
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mappings.vocabulary.words import has_words, letters_of, words_of
+from mappings.vocabulary.words import WithoutMarks, has_words, letters_of, words_of
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("é\u0301\u0308★™ñǅ한글_ -1"))
 
@@ -25,10 +24,10 @@ def test_words_have_no_accent_and_no_mark(text: str) -> None:
     assert has_words(text) == bool(words_of(text))
 
 
-def test_no_more_letters_are_learnt_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mappings.vocabulary.words.MAX_LEARNT", 0)
-    never_before = "".join(map(chr, range(0x13000, 0x13010)))
-    assert words_of(f"{never_before} ★") == [never_before]
+def test_no_more_letters_are_learnt_than_may_be() -> None:
+    table = WithoutMarks({ord("★"): None}, max_learnt=3)
+    assert "abcd\u0301★".translate(table) == "abcd"
+    assert table == {ord("★"): None, ord("a"): ord("a"), ord("b"): ord("b")}
 
 
 def test_kana_keep_their_voicing_marks() -> None:

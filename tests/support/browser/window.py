@@ -16,9 +16,9 @@ from playwright.async_api import Browser, Page, Route
 from indexer.sample.catalogue import read_catalogue
 from indexer.sample.generator import Sampler
 from mappings.platforms import read_platforms
-from tests.browser.opening import SVG, TIMEOUT_MILLISECONDS, served
 from tests.support.api.catalogue import put_index
 from tests.support.app import new_token, settings_for
+from tests.support.browser.opening import SVG, TIMEOUT_MILLISECONDS, served
 from tests.support.indices import drop_indices
 from tests.support.services.wire import TcpProxy
 from tests.support.store.migrated import migrated

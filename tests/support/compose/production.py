@@ -1,4 +1,4 @@
-"""compose.production.yml goes in; a deployment of it under a name of its own comes out, to ask, break and roll over."""
+"""A deployment of compose.production.yml under a name of its own, which tests ask, break and roll over."""
 
 import json
 import secrets
@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx
 
-from tests.compose.deployment import ROOT, Deployment, docker
-from tests.compose.stand_ins import of_debian, secured_opensearch
+from tests.support.compose.deployment import ROOT, Deployment, docker
+from tests.support.compose.stand_ins import of_debian, secured_opensearch
 from tests.support.traffic import client_of
 
 OVERRIDE = Path(__file__).with_name("production.override.yml")

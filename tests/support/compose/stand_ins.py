@@ -7,7 +7,7 @@ from pathlib import Path
 
 from node.process.lifecycle import folders_of
 from node.settings import read_settings
-from tests.compose.deployment import docker
+from tests.support.compose.deployment import docker
 from tests.support.node.secured import secured_server
 
 OPENSEARCH = "opensearchproject/opensearch:3.6.0"

@@ -1,4 +1,4 @@
-"""What tests of pages share: settings in, a served address out; an address in, its page in a real browser out."""
+"""Serves the app for tests of pages, and opens an address in a real browser."""
 
 import asyncio
 from collections.abc import AsyncIterator

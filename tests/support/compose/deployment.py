@@ -1,4 +1,4 @@
-"""The compose file goes in; a deployment of it under a name of its own comes out, to ask, restart and remove."""
+"""A deployment of the compose file under a name of its own, which tests ask, restart and remove."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.servers import free_port
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LONG_RUNNING = ("opensearch", "postgres", "api")
 ONE_SHOT = ("migrate", "sample")
 CATALOGUE_ROWS = 35_911

@@ -1,0 +1,1 @@
+"""Faults while the doctor examines and repairs."""

@@ -1,0 +1,1 @@
+"""Faults below a follower."""

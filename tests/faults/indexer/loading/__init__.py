@@ -1,0 +1,1 @@
+"""Faults during a load."""

@@ -1,0 +1,1 @@
+"""Faults during exports, and beside a restored database."""

@@ -1,0 +1,1 @@
+"""Faults between listings and their products."""

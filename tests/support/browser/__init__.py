@@ -1,0 +1,1 @@
+"""Pages of a served app in a real browser."""

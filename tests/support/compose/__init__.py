@@ -1,0 +1,1 @@
+"""Deployments of the compose files."""

@@ -1,0 +1,1 @@
+"""The page /explore without a server."""
