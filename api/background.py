@@ -21,6 +21,9 @@ from store.leases import LeaseLostError, Leases
 RETRY_SECONDS: Final = 5.0
 MAX_RETRY_SECONDS: Final = 60.0  # of a row that fails alone: it is set aside after six minutes
 MAX_FAILURES: Final = 10  # of a row alone
+SET_ASIDE_SECONDS: Final = 3_600.0
+MAX_FAILED_ROWS: Final = 1_000  # that are remembered: a query leaves them out by name
+MAX_FAILED_TOGETHER: Final = 3  # rows that fail before any does not: it is no row's fault then
 STOP_SECONDS: Final = 5.0
 TASKS_STOP_SECONDS: Final = 3.0  # longer than the engine's default deadline
 CANCEL_SECONDS: Final = 2.0
@@ -234,7 +237,7 @@ async def running(*workers: PeriodicWorker, stop_seconds: float = STOP_SECONDS) 
 class FailingRows(Generic[Row]):
     """Keeps a row that fails by a fault of ours from holding up others, and from being tried for ever.
 
-    It is tried again after ever longer pauses, and set aside after MAX_FAILURES until the process starts anew.
+    It is tried again after ever longer pauses, and after MAX_FAILURES once in SET_ASIDE_SECONDS.
     """
 
     def __init__(self, work: str, *, retry_seconds: float = RETRY_SECONDS) -> None:
@@ -255,34 +258,42 @@ class FailingRows(Generic[Row]):
     async def run(self, rows: Sequence[Row], batch: Callable[[Sequence[Row]], Awaitable[list[Result]]]) -> list[Result]:
         """The results of a batch. After an unexpected error those of each half, down to the row that fails alone.
 
-        Raises StoreUnavailable.
+        Raises StoreUnavailable, and the error of MAX_FAILED_TOGETHER rows where none before them succeeds.
         """
-        if not rows:
-            return []
-        try:
-            results = await batch(rows)
-        except StoreUnavailable:
-            raise
-        except Exception:
-            if len(rows) > 1:
-                middle = len(rows) // 2
-                return [*await self.run(rows[:middle], batch), *await self.run(rows[middle:], batch)]
-            failures = self._count(rows[0])
-            log.exception("a row fails; report it", work=self._work, row=str(rows[0]), failures=failures)
-            return []
-        for row in rows:
-            self._failures.pop(row, None)
+        results, failed, has_success = list[Result](), 0, False
+        parts = [rows] if rows else []
+        while parts:
+            part = parts.pop()
+            try:
+                results += await batch(part)
+            except StoreUnavailable:
+                raise
+            except Exception:
+                if len(part) > 1:
+                    middle = len(part) // 2
+                    parts += [part[middle:], part[:middle]]
+                    continue
+                failed += 1
+                self._count(part[0])
+                if failed == MAX_FAILED_TOGETHER and not has_success:
+                    raise
+            else:
+                has_success = True
+                for row in part:
+                    self._failures.pop(row, None)
         return results
 
-    def _count(self, row: Row) -> int:
-        """Counts a failure of the row, which pauses then; returns how often it has failed."""
-        failures = self._failures.get(row, (0, 0.0))[0] + 1
+    def _count(self, row: Row) -> None:
+        """Counts and logs a failure of the row, which pauses then."""
+        failures = self._failures.pop(row, (0, 0.0))[0] + 1
         pause = min(MAX_RETRY_SECONDS, self._retry_seconds * 2.0 ** (failures - 1))
-        if failures == MAX_FAILURES:
-            log.error("a row is set aside until a process starts; report it", work=self._work, row=str(row))
-            pause = float("inf")
+        log.exception("a row fails; report it", work=self._work, row=str(row), failures=failures)
+        if failures >= MAX_FAILURES:
+            log.error("a row is set aside for an hour; report it", work=self._work, row=str(row))
+            pause = SET_ASIDE_SECONDS
         self._failures[row] = failures, time.monotonic() + pause
-        return failures
+        if len(self._failures) > MAX_FAILED_ROWS:
+            self._failures.pop(next(iter(self._failures)))
 
 
 class Lease:
@@ -310,19 +321,24 @@ class Lease:
         """Whether another worker has it."""
         return await self._leases.is_elsewhere(connection, self._name, self._owner, datetime.now(UTC))
 
-    async def take(self, connection: AsyncConnection) -> bool:
-        """Takes or renews it; False where another worker has it, or there is nothing to lease."""
-        is_taken = await self._leases.take(connection, self._name, self._owner, datetime.now(UTC), self._seconds)
-        if is_taken:
-            self._renewed_at = time.monotonic()
+    async def take(self, prepare: Callable[[AsyncConnection], Awaitable[None]] | None = None) -> bool:
+        """Takes or renews it, in the transaction of what prepares its row; False where another worker has it, or there
+        is nothing to lease. Raises StoreUnavailable.
+        """
+        started = time.monotonic()
+        async with self._store.transaction() as connection:
+            if prepare is not None:
+                await prepare(connection)
+            now = datetime.now(UTC)
+            is_taken = await self._leases.take(connection, self._name, self._owner, now, self._seconds)
+        if is_taken:  # after the commit
+            self._renewed_at = started
         return is_taken
 
     async def renew(self) -> None:
         """Renews it unless it is fresh; raises LeaseLostError, StoreUnavailable."""
-        if not self.is_fresh:
-            async with self._store.transaction() as connection:
-                if not await self.take(connection):
-                    raise LeaseLostError
+        if not self.is_fresh and not await self.take():
+            raise LeaseLostError
 
     async def release(self) -> None:
         """Leaves it to another worker; raises StoreUnavailable."""

@@ -78,11 +78,14 @@ async def apply_retention(
     if personal_data_days is not None:
         orders.append(await _erase_orders(store, now - timedelta(days=personal_data_days), failing))
     await store.empty_journal(erased=False)
-    return 0.0 if BATCH in erased or ORDERS_BATCH in orders else INTERVAL_SECONDS
+    return 0.0 if BATCH in erased or any(orders) else INTERVAL_SECONDS
 
 
-async def _erase_orders(store: Store, before: datetime | None, failing: FailingRows[str]) -> int:
-    """Erases the personal data of orders, those to be forgotten with None (`privacy.erasable`); returns how many."""
+async def _erase_orders(store: Store, before: datetime | None, failing: FailingRows[str]) -> bool:
+    """Erases the personal data of orders, those to be forgotten with None (`privacy.erasable`).
+
+    Returns whether there may be more: the batch was full, and not all of it failed.
+    """
 
     async def erase(order_ids: Sequence[str]) -> list[str]:
         async with store.transaction() as connection:
@@ -92,4 +95,5 @@ async def _erase_orders(store: Store, before: datetime | None, failing: FailingR
 
     async with store.reading() as connection:
         ids = await privacy.erasable(connection, before, ORDERS_BATCH, failing.paused())
-    return len(await failing.run(ids, erase))
+    erased = await failing.run(ids, erase)
+    return len(ids) == ORDERS_BATCH and bool(erased)

@@ -111,7 +111,7 @@ class WriteAudit:
 
     async def record(self) -> float:
         """Writes the entries; returns the seconds until the next time. Raises StoreUnavailable, and keeps them then."""
-        await self._failing.run(self._failing.ready(self._counts), self._write)
+        await self._failing.run(list(self._counts), self._write)
         return RECORD_SECONDS
 
     async def _write(self, keys: Sequence[tuple[Actor, str]]) -> list[None]:

@@ -133,9 +133,9 @@ class Recorder:
             stored = await feeds.find(connection, self._name)
             if stored is None or await self.lease.is_elsewhere(connection):
                 return None
-        async with self._store.transaction() as connection:
-            if not await self.lease.take(connection):
-                return None
+        if not await self.lease.take():
+            return None
+        async with self._store.reading() as connection:
             return feed or await feeds.find(connection, self._name)
 
     async def _tick(self, feed: Feed, segment: Segment | None) -> tuple[Feed, Segment | None]:

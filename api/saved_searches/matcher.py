@@ -137,9 +137,7 @@ class Matcher:
                 return True
             if await self.lease.is_elsewhere(connection):
                 return False
-        async with self._store.transaction() as connection:
-            await matching.ensure(connection, self.name)
-            return await self.lease.take(connection)
+        return await self.lease.take(lambda connection: matching.ensure(connection, self.name))
 
     async def _tick(self) -> bool:
         """Matches the next changes; whether there may be more."""

@@ -61,6 +61,7 @@ class VocabularyFile(StrictModel):
     counters: tuple[str, ...] = ()  # and those before one: `kills: 1204`, `lvl 10`
     purposes: tuple[str, ...] = ()  # between a thing and the one that it is for: `crown foil sticker for my awp`
     requests: Letters = frozenset()  # with these, what is counted is wanted itself: `need 4x crown foil`
+    bearers: Letters = frozenset()  # but beside these on an item: `need a gun 4x crown foil`
     foreign_goods: Letters = frozenset()  # sold elsewhere: never corrected, left out beside a weapon alone (`robux`)
 
     # Exclusion, alternatives and conjunction: how the words beside these are meant.

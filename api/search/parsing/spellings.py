@@ -251,7 +251,7 @@ class Spellings:
 
     def _is_many_at(self, at: int) -> bool:
         """Whether the number there says how many are wanted, how long, or which share: `50 cases`, `五个`, `20%`."""
-        if self._gaps[at + 1][:1] == "%":
+        if self._gaps[at + 1][:1] == "%" and self._letters[at].isdecimal():
             return True
         measure = self._letters[at + 1 : at + 2]
         if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:

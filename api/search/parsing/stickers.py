@@ -100,10 +100,16 @@ def says_it_is_on_items(strict: ParsedQuery) -> bool:
     is_finish = letters_of(mere) in vocabulary.finishes
     return (
         any(term.count in STICKER_COUNTS for term in parse.terms)
-        and vocabulary.requests.isdisjoint(letters_of([word]) for word in words_of(strict.text))
+        and not _is_requested(strict.text, vocabulary)
         and all(_may_be_on_item(term) or term.is_filler for term in parse.terms)
         and not is_finish
     )
+
+
+def _is_requested(text: str, vocabulary: Vocabulary) -> bool:
+    """Whether it is asked for things that are put on items, and for no item with them."""
+    letters = {letters_of([word]) for word in words_of(text)}
+    return not letters.isdisjoint(vocabulary.requests) and letters.isdisjoint(vocabulary.bearers)
 
 
 def _is_said_attached(terms: Sequence[Term]) -> bool:

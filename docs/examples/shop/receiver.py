@@ -36,7 +36,7 @@ class Receiver(BaseHTTPRequestHandler):
             data = event["data"]
             subject = data["search"] if event["type"] == "search.matched" else data["order"]
             row = (self.headers["webhook-id"], event["type"], subject["id"], body)
-            database.execute("INSERT OR IGNORE INTO events (id, type, subject, body) VALUES (?, ?, ?, ?)", row)
+            database.execute("INSERT OR IGNORE INTO events (id, type, about, body) VALUES (?, ?, ?, ?)", row)
         self.respond(204)
 
     def respond(self, status: int) -> None:
@@ -48,6 +48,6 @@ class Receiver(BaseHTTPRequestHandler):
 
 port, file = int(sys.argv[1]), sys.argv[2]
 database = sqlite3.connect(file)
-database.execute("CREATE TABLE IF NOT EXISTS events (id TEXT PRIMARY KEY, type TEXT, subject TEXT, body BLOB)")
+database.execute("CREATE TABLE IF NOT EXISTS events (id TEXT PRIMARY KEY, type TEXT, about TEXT, body BLOB)")
 print(f"listening on http://127.0.0.1:{port}", flush=True)
 HTTPServer(("127.0.0.1", port), Receiver).serve_forever()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from structlog.testing import capture_logs
 
-from api.background import MAX_FAILURES, FailingRows
+from api.background import MAX_FAILED_ROWS, MAX_FAILED_TOGETHER, MAX_FAILURES, FailingRows
 from store.connection.errors import StoreUnavailable
 
 
@@ -64,3 +64,18 @@ async def test_an_outage_is_no_fault_of_a_row() -> None:
     assert batches.tried == [[0, 1, 2, 3, 4]]
     assert failing.paused() == []
     assert await failing.run([], batches) == []
+
+
+async def test_what_fails_for_all_rows_is_no_fault_of_one() -> None:
+    failing, batches = FailingRows[int]("test"), Batches(*range(64))
+    with pytest.raises(KeyError):
+        await failing.run(range(64), batches)
+    assert failing.paused() == list(range(MAX_FAILED_TOGETHER))
+    assert len(batches.tried) < 12
+    assert batches.written == []
+
+
+async def test_so_many_rows_are_remembered() -> None:
+    failing, batches = FailingRows[int]("test"), Batches(*range(1, 2 * MAX_FAILED_ROWS))
+    await failing.run(range(2 * MAX_FAILED_ROWS), batches)
+    assert len(failing.paused()) == MAX_FAILED_ROWS

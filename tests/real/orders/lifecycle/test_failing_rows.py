@@ -92,11 +92,10 @@ async def test_an_order_that_is_not_erased_and_a_rule_that_fails_hold_up_nothing
 
 
 async def test_an_entry_that_fails_keeps_no_other_from_the_audit(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    record, tried = audit.record, []
+    record = audit.record
 
     async def failing(connection: AsyncConnection, actor: Actor, action: str, subject: str, *arguments: Any) -> None:
         if subject == "bad":
-            tried.append(subject)
             raise KeyError(subject)
         await record(connection, actor, action, subject, *arguments)
 
@@ -108,9 +107,11 @@ async def test_an_entry_that_fails_keeps_no_other_from_the_audit(shop: Shop, mon
     async with shop.store.reading() as connection:
         entries = await audit.commands(connection, datetime.now(UTC) - LATER, None, 100)
     assert [entry.subject for entry in entries if entry.action == "catalogue.change"] == ["good"]
-    before = len(tried)
-    await writes.record()
-    assert len(tried) == before, "it is tried again at once"
+    monkeypatch.setattr(audit, "record", record)
+    await writes.record()  # the last time, at the stop
+    async with shop.store.reading() as connection:
+        entries = await audit.commands(connection, datetime.now(UTC) - LATER, None, 100)
+    assert {entry.subject for entry in entries if entry.action == "catalogue.change"} == {"good", "bad"}
 
 
 async def a_token(shop: Shop) -> Token:

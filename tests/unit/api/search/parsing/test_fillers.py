@@ -42,6 +42,7 @@ def test_a_thing_for_a_weapon_or_a_craft_is_wanted_itself() -> None:
         ("baby karat ct keychain want", "baby karat ct keychain"),
         ("in the living room", "living room"),
         ("the one", "the one"),
+        ("karambit fade% pls", "karambit fade"),
     ],
 )
 def test_fillers_in_a_name_stay(text: str, left: str) -> None:

@@ -59,7 +59,7 @@ def test_other_numbers_count() -> None:
 
 
 def test_a_sticker_that_is_asked_for_with_its_number_is_wanted_itself() -> None:
-    for text in ("4x flammable foil", "4x crown foil"):
+    for text in ("4x flammable foil", "need gun 4x crown foil", "want 4x crown foil on it", "lf 4x navi holo craft"):
         assert says_it_is_on_items(strict(text))
     for text in ("need 4x flammable foil", "nice clutch holo x3 pls", "selling 4x crown foil"):
         assert not says_it_is_on_items(strict(text))
