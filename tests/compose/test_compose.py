@@ -81,7 +81,7 @@ def test_a_catalogue_of_ones_own_takes_the_place_of_the_sample(deployment: Deplo
     own = "".join(json.dumps({**item, "id": number}) + "\n" for number, item in enumerate(items, start=1))
     refusals = ("--max-rejects", "50", "--min-share", "0")  # three items in the place of thousands are meant
     load = ("gear-indexer", "load", "-", "--platform", "730", "--rejects", "/dev/stdout", *refusals)
-    rejects = deployment.compose("run", "--rm", "--no-TTY", "indexer", *load, given=own + '{"id": 4}\n')
+    rejects = deployment.compose("run", "--rm", "--no-TTY", "indexer", *load, stdin=own + '{"id": 4}\n')
     found = deployment.search(platform=730)
     assert sorted(item["id"] for item in found["gear"]) == [1, 2, 3]
     assert found["total"] == 3
@@ -102,6 +102,6 @@ def test_a_lost_index_stays_empty_without_the_profile_of_the_sample(deployment: 
 
 
 def test_down_leaves_nothing_behind(deployment: Deployment) -> None:
-    assert deployment.leftovers()
+    assert deployment.remaining()
     deployment.compose("down", "--volumes")
-    assert deployment.leftovers() == []
+    assert deployment.remaining() == []

@@ -157,6 +157,6 @@ def test_it_goes_without_a_trace(production: Production) -> None:
         for service in ("proxy", "api", "deliver", "redis", "postgres", "opensearch-1", "opensearch-2", "opensearch-3")
     }
     assert 137 not in ends.values(), f"exit codes {ends}: 137 is the engine losing its patience"
-    assert production.leftovers()
+    assert production.remaining()
     production.compose("down", "--volumes", "--remove-orphans")
-    assert production.leftovers() == []
+    assert production.remaining() == []

@@ -240,7 +240,7 @@ async def test_nothing_is_lost_doubled_or_out_of_order(schedule: Schedule) -> No
     searches = [await saved(schedule.client, schedule.receiver, f"n{n}", **each) for n, each in enumerate(SEARCHES)]
     async with asyncio.TaskGroup() as group:
         parts = [group.create_task(part.run()) for part in (*schedule.followers, schedule.reader)]
-        await _until(schedule.copy.has_begun)
+        await _until(schedule.copy.is_started)
         await _run(schedule, readers)
         await schedule.topic.flush()
         await _settle(schedule, readers)
@@ -356,6 +356,6 @@ def _log(schedule: Schedule, readers: list[Reader]) -> None:
     kinds = Counter(change["change"] for change in readers[0].changes)
     logging.getLogger(__name__).warning(
         "%s; %s changes told, %s messages; the feed has %s; %s orders, %s refused, %s calls repeated; %s callbacks",
-        *(dict(schedule.made), source.told, topic.sent, dict(kinds), len(traffic.orders), traffic.refused),
+        *(dict(schedule.made), source.sent, topic.sent, dict(kinds), len(traffic.orders), traffic.refused),
         *(traffic.repeated, len(schedule.receiver.received)),
     )

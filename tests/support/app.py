@@ -56,7 +56,7 @@ def platforms_for(settings: Settings) -> Platforms | None:
 
 def settings_for(opensearch_url: str, index_prefix: str, folder: Path, **more: Any) -> Settings:
     """Settings of a test: its own names, its own SQLite file, no limit of requests."""
-    given = {
+    values = {
         "opensearch_url": opensearch_url,
         "index_prefix": index_prefix,
         "database_url": f"sqlite+aiosqlite:///{folder}/gear.db",
@@ -67,7 +67,7 @@ def settings_for(opensearch_url: str, index_prefix: str, folder: Path, **more: A
         "drain_seconds": 0,
         **more,
     }
-    return Settings(_env_file=None, **given)
+    return Settings(_env_file=None, **values)
 
 
 async def new_token(database_url: str, *scopes: str, **more: Any) -> str:
@@ -77,10 +77,10 @@ async def new_token(database_url: str, *scopes: str, **more: Any) -> str:
     store = Store(database_url)
     try:
         async with store.transaction() as connection:
-            made = await tokens.create(connection, "test", scopes, sandbox, expires_at, now, **more)
+            created = await tokens.create(connection, "test", scopes, sandbox, expires_at, now, **more)
     finally:
         await store.close()
-    return made.plaintext
+    return created.plaintext
 
 
 @asynccontextmanager

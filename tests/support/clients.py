@@ -27,8 +27,8 @@ EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "shop"
 
 def description() -> dict[str, Any]:
     """The service's OpenAPI description."""
-    told: dict[str, Any] = create_app(Settings(_env_file=None)).openapi()
-    return told
+    openapi: dict[str, Any] = create_app(Settings(_env_file=None)).openapi()
+    return openapi
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ def service(
     settings = settings_for(opensearch_url, index_prefix, tmp_path, **getattr(request, "param", {}))
     put_index(settings, CS2, [ITEM, *({**ITEM, "id": number} for number in range(1, LISTINGS + 1))])
     with serving(settings) as client:
-        made = asyncio.run(_sandbox_token(settings.database_url))
+        created = asyncio.run(_sandbox_token(settings.database_url))
         writer = asyncio.run(new_token(settings.database_url, "search", "catalogue"))
-        yield Service(str(client.base_url), made.plaintext, made.token.webhook_secret, writer)
+        yield Service(str(client.base_url), created.plaintext, created.token.webhook_secret, writer)
 
 
 async def _sandbox_token(database_url: str) -> tokens.CreatedToken:

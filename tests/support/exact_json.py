@@ -10,9 +10,9 @@ def dumps(value: Any) -> str:
     if isinstance(value, Decimal):
         return format(value, "f")
     if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(key)}:{dumps(held)}" for key, held in value.items()) + "}"
+        return "{" + ",".join(f"{json.dumps(key)}:{dumps(member)}" for key, member in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ",".join(dumps(held) for held in value) + "]"
+        return "[" + ",".join(dumps(member) for member in value) + "]"
     return json.dumps(value)
 
 

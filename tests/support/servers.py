@@ -52,9 +52,9 @@ class NoServerError(Exception):
 @contextmanager
 def opensearch_url() -> Iterator[str]:
     """The address of a real OpenSearch, which ends with the context if it was started for it."""
-    given = os.environ.get("GEAR_OPENSEARCH_URL")
-    if given:
-        yield given
+    url = os.environ.get("GEAR_OPENSEARCH_URL")
+    if url:
+        yield url
         return
     reasons = []
     for way in (_container, _shared_node):

@@ -134,8 +134,8 @@ def way_to(module: str, libraries: set[str]) -> list[str] | None:
         for name in sorted(needs(MODULES[current])):
             if name.partition(".")[0] in libraries:
                 return [*ways[current], name]
-            found = own_module(name)
-            for other in with_parents(found) if found else ():
+            own = own_module(name)
+            for other in with_parents(own) if own else ():
                 if other not in ways:
                     ways[other] = [*ways[current], other]
                     waiting.append(other)

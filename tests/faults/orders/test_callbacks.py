@@ -81,7 +81,7 @@ async def test_a_slow_receiver_does_not_hold_the_others(desk: Desk) -> None:
             order = await desk.place(quick.url)
             dispatcher.worker.wake()
             await desk.until(order, "delivered")
-            assert slow.most_at_once == limits.RECEIVER_LIMIT
+            assert slow.max_at_once == limits.RECEIVER_LIMIT
             assert await desk.backlog() == 2 * limits.RECEIVER_LIMIT
 
 
@@ -102,11 +102,11 @@ async def test_a_receiver_that_met_the_deadline_gets_one_attempt_at_a_time(desk:
         first = await desk.place(slow.url)
         async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=0.2), delays=()):
             await desk.until(first, "failed")
-            slow.most_at_once = 0
+            slow.max_at_once = 0
             placed = [await desk.place(slow.url) for _ in range(4)]
             for order in placed:
                 await desk.until(order, "failed")
-    assert slow.most_at_once == 1
+    assert slow.max_at_once == 1
 
 
 async def test_two_dispatchers_share_the_work_without_doubling_it(desk: Desk) -> None:

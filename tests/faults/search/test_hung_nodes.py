@@ -63,15 +63,15 @@ async def test_what_waits_for_a_node_that_hangs_is_asked_of_another_and_it_is_le
         hung.hang()
         assert await searches(client, 2 * MAX_SILENCES, read) < TIMEOUT
         assert changes == [1]
-        asked = len(hung.requests)
+        engine_requests = len(hung.requests)
         assert await searches(client, 20, read) < FIRST_TRY
-        assert len([path for path in hung.requests[asked:] if path != "/"]) == 0
+        assert len([path for path in hung.requests[engine_requests:] if path != "/"]) == 0
         hung.restore()
 
         await until(lambda: changes == [1, 0])
-        asked = len(hung.requests)
+        engine_requests = len(hung.requests)
         await searches(client, 4, read)
-        assert len(hung.requests) == asked + 2
+        assert len(hung.requests) == engine_requests + 2
 
 
 async def test_a_write_is_not_sent_to_a_second_node(nodes: tuple[SmallNode, SmallNode]) -> None:

@@ -336,19 +336,19 @@ async def test_an_index_that_this_version_cannot_read_is_not_ready(
 async def test_probes_are_no_load(app: RunningApp) -> None:
     await works_again(app)
     readiness = app.app.state.services[Readiness]
-    asked: list[None] = []
+    engine_requests: list[None] = []
     engine = app.app.state.services[OrderServices].engine  # it answers probes
     check = engine.ready
 
     async def counted(platforms: Any) -> None:
-        asked.append(None)
+        engine_requests.append(None)
         await check(platforms)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "ready", counted)
         started = time.monotonic()
-        while not asked:  # the answer before may be a second old
+        while not engine_requests:  # the answer before may be a second old
             await readiness.check()
         for _ in range(10):
             await asyncio.gather(*(readiness.check() for _ in range(20)))
-        assert len(asked) <= 1 + (time.monotonic() - started) / KEEP_SECONDS
+        assert len(engine_requests) <= 1 + (time.monotonic() - started) / KEEP_SECONDS

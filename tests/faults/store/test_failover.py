@@ -34,7 +34,7 @@ async def test_orders_go_on_at_the_standby_once_it_is_promoted(fault: str) -> No
             if fault == "stops":
                 primary.process.stop()
             else:
-                primary.freeze()
+                primary.suspend()
             with pytest.raises(StoreUnavailable):
                 await asyncio.wait_for(write(store), BOUND)
             await asyncio.to_thread(standby.promote)

@@ -89,7 +89,7 @@ async def test_a_lost_commit_is_never_taken_for_a_success(own_postgres: Postgres
 
 async def test_a_hung_postgresql_is_unavailable_in_bounded_time(own_postgres: Postgres, on_own: Store) -> None:
     with own_postgres.thawed_at_last():
-        own_postgres.freeze()
+        own_postgres.suspend()
         for _ in range(3):  # kept connections first, then new ones
             with pytest.raises(StoreUnavailable):
                 await asyncio.wait_for(write(on_own), BOUND)
@@ -128,7 +128,7 @@ async def test_a_postgresql_that_hangs_within_a_transaction(own_postgres: Postgr
     async def hang() -> None:
         async with store.transaction() as connection:
             await tokens.create(connection, "shop", ["order"], False, None, NOW)
-            own_postgres.freeze()
+            own_postgres.suspend()
             if moment == "statement":
                 await tokens.list_all(connection)
 

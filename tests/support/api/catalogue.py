@@ -62,7 +62,7 @@ PRICED, PRICELESS, BOUND, LEAST, MOST = 1, 2, 3, -(2**63), 2**63 - 1
 ITEMS = [
     simple_item(PRICED),
     simple_item(PRICELESS, None),
-    *(simple_item(one, 2.5) for one in (BOUND, LEAST, MOST)),
+    *(simple_item(number, 2.5) for number in (BOUND, LEAST, MOST)),
     ITEM,
 ]
 

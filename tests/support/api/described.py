@@ -11,8 +11,8 @@ def only_described(app: FastAPI) -> Callable[[httpx.Response], Awaitable[None]]:
     """A response hook: fails for an answer of an operation that its description does not name."""
     operations = {
         (method.upper(), re.compile(re.sub(r"\\{[^}]*\\}", "[^/]+", re.escape(path)))): operation["responses"]
-        for path, held in app.openapi()["paths"].items()
-        for method, operation in held.items()
+        for path, methods in app.openapi()["paths"].items()
+        for method, operation in methods.items()
     }
 
     async def check(response: httpx.Response) -> None:

@@ -35,27 +35,27 @@ class Shop:
 
     async def command(self, *arguments: str) -> Any:
         """What a command prints as JSON."""
-        code, printed, told = await self._run(*arguments, "--json")
-        assert code == 0, told
+        code, printed, errors = await self._run(*arguments, "--json")
+        assert code == 0, errors
         return json.loads(printed)
 
     async def failing(self, *arguments: str) -> Any:
         """What a command prints as JSON that ends with the exit code 1."""
-        code, printed, told = await self._run(*arguments, "--json")
-        assert code == 1, told
+        code, printed, errors = await self._run(*arguments, "--json")
+        assert code == 1, errors
         return json.loads(printed)
 
     async def printed(self, *arguments: str) -> str:
         """What a command prints for people."""
-        code, printed, told = await self._run(*arguments)
-        assert code == 0, told
+        code, printed, errors = await self._run(*arguments)
+        assert code == 0, errors
         return printed
 
     async def explained(self, number: int, query: str) -> Any:
         """What `gear-api explain` says of an item."""
-        code, printed, told = await self._run_command("explain", str(number), json.dumps({"query": query}), "--json")
-        assert code == 0, told
-        assert told == ""
+        code, printed, errors = await self._run_command("explain", str(number), json.dumps({"query": query}), "--json")
+        assert code == 0, errors
+        assert errors == ""
         return json.loads(printed)
 
     async def called(self, method: str, path: str, status: int, **more: Any) -> Any:
@@ -66,16 +66,16 @@ class Shop:
 
     async def refused(self, *arguments: str) -> str:
         """What a command says that fails."""
-        code, _, told = await self._run(*arguments)
+        code, _, errors = await self._run(*arguments)
         assert code != 0
-        return told
+        return errors
 
     async def _run(self, *arguments: str) -> tuple[int, str, str]:
         return await self._run_command("vocabulary", *arguments)
 
     async def _run_command(self, *arguments: str) -> tuple[int, str, str]:
         ended = await ran(self.folder, self.environment, *arguments)
-        return ended.code, ended.printed, " ".join(ended.told.split())
+        return ended.code, ended.printed, " ".join(ended.errors.split())
 
     async def names(self, query: str, **more: Any) -> list[str]:
         """The names that a text finds, in their order."""

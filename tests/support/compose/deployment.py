@@ -76,7 +76,7 @@ class Deployment:
         """Whose certificate the API must have, where it has one."""
         return True
 
-    def compose(self, *arguments: str, given: str | None = None, check: bool = True) -> str:
+    def compose(self, *arguments: str, stdin: str | None = None, check: bool = True) -> str:
         """Runs `docker compose ARGUMENTS...` and returns its standard output; a failure ends the test with both."""
         # Settings of whoever runs the tests stay out: neither their `.env` nor their variables count.
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("GEAR_", "COMPOSE_"))}
@@ -84,7 +84,7 @@ class Deployment:
         command = ["docker", "compose", "--env-file", os.devnull, "--project-name", self.name]
         command += [*self.options(), *arguments]
         done = subprocess.run(
-            command, check=False, capture_output=True, text=True, cwd=ROOT, env=environment, input=given or ""
+            command, check=False, capture_output=True, text=True, cwd=ROOT, env=environment, input=stdin or ""
         )
         if check and done.returncode:
             pytest.fail(
@@ -99,9 +99,9 @@ class Deployment:
         try:
             self.compose("up", "--detach", "--wait", "--wait-timeout", str(START_LIMIT), *options)
         except pytest.fail.Exception as failure:
-            raise pytest.fail.Exception(f"{failure}\n{self.said()}", pytrace=False) from None
+            raise pytest.fail.Exception(f"{failure}\n{self.logs()}", pytrace=False) from None
 
-    def said(self, *services: str) -> str:
+    def logs(self, *services: str) -> str:
         """The last that the containers wrote."""
         lines = self.compose("logs", "--no-color", "--tail", "8", *services, check=False)
         return f"the containers said:\n{lines}"
@@ -111,7 +111,7 @@ class Deployment:
         self.compose("down", "--volumes", "--remove-orphans", "--timeout", "20", check=False)
         subprocess.run(["docker", "image", "rm", "--force", self.image], check=False, capture_output=True)
 
-    def leftovers(self) -> list[str]:
+    def remaining(self) -> list[str]:
         """What the engine still holds of this project: ids of containers, names of volumes and networks."""
         mine = f"label=com.docker.compose.project={self.name}"
         lists = (["ps", "--all", "--quiet"], ["volume", "ls", "--quiet"], ["network", "ls", "--quiet"])
@@ -120,8 +120,8 @@ class Deployment:
     def inspect(self, service: str) -> dict[str, Any]:
         """What the engine knows of a service's container, running or ended."""
         identity = self.compose("ps", "--all", "--quiet", service).strip()
-        found: list[dict[str, Any]] = json.loads(docker("inspect", identity))
-        return found[0]
+        response_json: list[dict[str, Any]] = json.loads(docker("inspect", identity))
+        return response_json[0]
 
     def read(self, service: str, path: str) -> str:
         """A file of a running container."""
@@ -129,11 +129,11 @@ class Deployment:
 
     def new_token(self) -> str:
         """A token with the scopes `search` and `order`, made as docs/containers.md says."""
-        made = self.compose(
+        created = self.compose(
             "exec", "--no-TTY", "api", "gear-api", "token", "create",
             "--name", "shop", "--scope", "search", "--scope", "order", "--json",
         )  # fmt: skip
-        return str(json.loads(made)["token"])
+        return str(json.loads(created)["token"])
 
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
         """One request with the token, over the published port."""
@@ -143,9 +143,9 @@ class Deployment:
     def search(self, **body: Any) -> dict[str, Any]:
         """The answer of a search that must succeed."""
         response = self.ask("POST", "/v1/gear/search", body)
-        assert response.status_code == 200, f"{response.text}\n{self.said('api')}"
-        found: dict[str, Any] = response.json()
-        return found
+        assert response.status_code == 200, f"{response.text}\n{self.logs('api')}"
+        response_json: dict[str, Any] = response.json()
+        return response_json
 
     def wait_until_ready(self, path: str = "/health/ready") -> None:
         """Returns once it answers 200; fails after START_LIMIT seconds."""

@@ -80,9 +80,9 @@ class Production(Deployment):
 
     def load(self, items: list[dict[str, Any]]) -> None:
         """Loads a catalogue as docs/deployment.md says."""
-        given = "".join(f"{json.dumps(item)}\n" for item in items)
+        stdin = "".join(f"{json.dumps(item)}\n" for item in items)
         command = ("gear-indexer", "load", "-", "--platform", "730", "--quiet", "--min-share", "0")
-        self.compose("run", "--rm", "--no-TTY", "indexer", *command, given=given)
+        self.compose("run", "--rm", "--no-TTY", "indexer", *command, stdin=stdin)
 
     def client(self) -> httpx.Client:
         """A client of the proxy with a connection of its own."""

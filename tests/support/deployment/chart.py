@@ -58,11 +58,11 @@ def rendered(*arguments: str, values: dict[str, str] | None = None) -> list[dict
 def pod_of(manifest: dict[str, Any]) -> dict[str, Any] | None:
     """The template of the pods that a manifest makes."""
     spec = manifest.get("spec", {})
-    made: dict[str, Any] | None = spec.get("jobTemplate", {}).get("spec", spec).get("template")
-    return made
+    template: dict[str, Any] | None = spec.get("jobTemplate", {}).get("spec", spec).get("template")
+    return template
 
 
 def pods(manifests: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """The specification of each kind of pod, by its component."""
-    made = [pod for pod in map(pod_of, manifests) if pod]
-    return {pod["metadata"]["labels"]["app.kubernetes.io/component"]: pod["spec"] for pod in made}
+    templates = [pod for pod in map(pod_of, manifests) if pod]
+    return {pod["metadata"]["labels"]["app.kubernetes.io/component"]: pod["spec"] for pod in templates}

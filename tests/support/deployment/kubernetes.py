@@ -38,8 +38,8 @@ class KubernetesServer:
     def namespace(self, name: str) -> str:
         """Makes a namespace that takes only pods of the restricted standard, and warns of those that others make."""
         standard = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn")}
-        made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": standard}}
-        self.create(json.dumps(made), "default")
+        manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": standard}}
+        self.create(json.dumps(manifest), "default")
         return name
 
     def define(self, definition: str) -> None:
@@ -82,8 +82,8 @@ class KubernetesServer:
         """The path of a kind's objects, and whether they are in namespaces."""
         base = f"/api/{version}" if "/" not in version else f"/apis/{version}"
         resources = self.client.get(base).raise_for_status().json()["resources"]
-        (found,) = [each for each in resources if each["kind"] == kind and "/" not in each["name"]]
-        return f"{base}{{namespace}}/{found['name']}", found["namespaced"]
+        (resource,) = [each for each in resources if each["kind"] == kind and "/" not in each["name"]]
+        return f"{base}{{namespace}}/{resource['name']}", resource["namespaced"]
 
 
 def documents(text: str) -> list[str]:
@@ -174,7 +174,7 @@ def _configuration(folder: Path, port: int) -> Path:
     """The file by which clients find the server and who they are."""
     cluster = {"server": f"https://localhost:{port}", "certificate-authority": str(folder / "certificate.pem")}
     file = folder / "kubeconfig.json"
-    made = {
+    manifest = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "tests", "cluster": cluster}],
@@ -182,5 +182,5 @@ def _configuration(folder: Path, port: int) -> Path:
         "contexts": [{"name": "tests", "context": {"cluster": "tests", "user": "tests"}}],
         "current-context": "tests",
     }
-    file.write_text(json.dumps(made), encoding="utf-8")
+    file.write_text(json.dumps(manifest), encoding="utf-8")
     return file

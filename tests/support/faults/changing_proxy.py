@@ -53,8 +53,8 @@ class ChangingProxy:
         """The answer as the client gets it."""
         response = self._client.request(method, path, headers=headers, content=body)
         lower = {name.lower(): value for name, value in response.headers.items()}
-        kept = {name: value for name, value in lower.items() if name not in HOP_BY_HOP}
-        exchange = Exchange(method, path, body, response.status_code, kept, response.content)
+        headers = {name: value for name, value in lower.items() if name not in HOP_BY_HOP}
+        exchange = Exchange(method, path, body, response.status_code, headers, response.content)
         self.change(exchange)
         return exchange
 

@@ -87,9 +87,9 @@ class Fleet:
         """The processes that serve, once there is one."""
         async with asyncio.timeout(START_SECONDS):
             while True:
-                found: list[psutil.Process] = psutil.Process(self._running[SERVE].pid).children()
-                if found:
-                    return found
+                children: list[psutil.Process] = psutil.Process(self._running[SERVE].pid).children()
+                if children:
+                    return children
                 await asyncio.sleep(0.05)
 
     async def _start(self, arguments: tuple[str, ...]) -> None:

@@ -77,17 +77,17 @@ class Traffic:
             return
         assert response.status_code == 201, response.text
         order_id = response.json()["order"]["id"]
-        known = self.orders[order_id] = Acknowledged(item, monotonic())
+        acknowledged = self.orders[order_id] = Acknowledged(item, monotonic())
         if chance.random() < 0.1:
             again = await self._call(client, "/v1/gear", **placing)
             assert (again.status_code, again.json()["order"]["id"]) == (201, order_id), again.text
         for state in chance.choice(PATHS):
             if state in RELEASES:
-                known.until = monotonic()
+                acknowledged.until = monotonic()
             moved = await self._call(client, f"/v1/orders/{order_id}/transitions", json={"to": state})
             # nobody else moves this order, so where it is there already an earlier call's answer was lost
             assert moved.status_code == 200 or f"is {state} already" in moved.text, moved.text
-            known.history.append(state)
+            acknowledged.history.append(state)
 
     async def _call(self, client: httpx.AsyncClient, path: str, **more: Any) -> httpx.Response:
         """The answer to a call that is made until there is one."""
@@ -106,12 +106,12 @@ class Traffic:
 
     def sold_twice(self) -> list[int]:
         """Items that two orders held at one moment."""
-        held: dict[int, list[Acknowledged]] = {}
+        by_item: dict[int, list[Acknowledged]] = {}
         for order in sorted(self.orders.values(), key=lambda order: order.from_):
-            held.setdefault(order.item, []).append(order)
+            by_item.setdefault(order.item, []).append(order)
         return [
             item
-            for item, one_after_the_other in held.items()
+            for item, one_after_the_other in by_item.items()
             if any(
                 earlier.until > later.from_
                 for place, later in enumerate(one_after_the_other)

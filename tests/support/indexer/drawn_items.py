@@ -21,8 +21,8 @@ def _or_none(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.none() | values
 
 
-MOMENTS = st.one_of(
-    st.datetimes(datetime(1970, 1, 2), datetime(2261, 12, 31)).map(lambda moment: moment.isoformat() + "Z"),  # noqa: DTZ001  # Z is added
+TIMES = st.one_of(
+    st.datetimes(datetime(1970, 1, 2), datetime(2261, 12, 31)).map(lambda time: time.isoformat() + "Z"),  # noqa: DTZ001  # Z is added
     st.from_regex(r"2\d\d\d-0[1-9]-[0-2]\dT[01]\d:[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-][01]\d:\d\d)", fullmatch=True),
 )
 ITEMS = st.fixed_dictionaries(
@@ -51,6 +51,6 @@ ITEMS = st.fixed_dictionaries(
                 max_size=3,
             )
         ),
-        "listedAt": _or_none(MOMENTS),
+        "listedAt": _or_none(TIMES),
     },
 )

@@ -15,25 +15,25 @@ def findings(place: Place, *options: str, code: int | None = None) -> list[dict[
     """What the doctor says about this place; its exit code is checked against what it says."""
     result = place.run("doctor", "--platform", "730", "--json", *options)
     response: dict[str, Any] = orjson.loads(result.stdout)
-    left = [one for one in response["findings"] if one["severity"] == "error" and not one["fixed"]]
+    left = [each for each in response["findings"] if each["severity"] == "error" and not each["fixed"]]
     assert (result.exit_code, response["errors"]) == (int(bool(left)), len(left)), result.output
     assert code is None or result.exit_code == code, result.output
-    return [one for one in response["findings"] if one["code"] not in OF_THE_ENGINE]
+    return [each for each in response["findings"] if each["code"] not in OF_THE_ENGINE]
 
 
-def codes(found: list[dict[str, Any]]) -> list[str]:
+def codes(listed: list[dict[str, Any]]) -> list[str]:
     """The codes of findings."""
-    return [one["code"] for one in found]
+    return [each["code"] for each in listed]
 
 
 def snapshot(place: Place) -> dict[str, Any]:
     """Every index with its aliases, settings, mapping and documents."""
-    held: dict[str, Any] = place.client.indices.get(
+    indices: dict[str, Any] = place.client.indices.get(
         index=f"{place.alias}*", params={"flat_settings": "true", "allow_no_indices": "true"}
     )
-    for name, body in held.items():
+    for name, body in indices.items():
         body["documents"] = documents(place, name)
-    return held
+    return indices
 
 
 def documents(place: Place, index: str) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def repaired(place: Place, *expected: str, wanted: dict[str, Any]) -> None:
     assert snapshot(place) == before, "looking changes nothing"
     fixed = findings(place, "--fix", code=0)
     assert sorted(codes(fixed)) == sorted(expected)
-    assert all(one["fixed"] for one in fixed)
+    assert all(each["fixed"] for each in fixed)
     assert findings(place) == []
     assert snapshot(place) == wanted
 
@@ -59,13 +59,13 @@ def repaired(place: Place, *expected: str, wanted: dict[str, Any]) -> None:
 def stays(place: Place, fault: str, says: str) -> dict[str, Any]:
     """The doctor finds this one fault, says so with a remedy, and leaves everything as it is also with --fix."""
     before = snapshot(place)
-    (found,) = findings(place, "--fix")
-    assert found["code"] == fault
-    assert says in found["message"]
-    assert found["remedy"]
-    assert found["fixed"] is False
+    (finding,) = findings(place, "--fix")
+    assert finding["code"] == fault
+    assert says in finding["message"]
+    assert finding["remedy"]
+    assert finding["fixed"] is False
     assert snapshot(place) == before
-    return found
+    return finding
 
 
 def bound_in(place: Place, index: str) -> list[int]:

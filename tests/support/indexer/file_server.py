@@ -22,7 +22,7 @@ class FileServer:
     statuses: list[int] = field(default_factory=list)  # what the next answers are instead
     location: str | None = None
     login: str | None = None  # the Authorization header that is asked for
-    asked: list[dict[str, str]] = field(default_factory=list)
+    requested: list[dict[str, str]] = field(default_factory=list)
 
     def __enter__(self) -> "FileServer":
         place = self
@@ -32,7 +32,7 @@ class FileServer:
             disable_nagle_algorithm = True  # else a body waits 40 ms for the acknowledgement of its head
 
             def do_GET(self) -> None:
-                place.asked.append({name.lower(): value for name, value in self.headers.items()})
+                place.requested.append({name.lower(): value for name, value in self.headers.items()})
                 place.response(self)
 
             def handle(self) -> None:
@@ -77,12 +77,12 @@ class FileServer:
         self._send(request, self._begin(request))
 
     def _begin(self, request: BaseHTTPRequestHandler) -> int:
-        asked = request.headers.get("range")
+        requested = request.headers.get("range")
         valid = request.headers.get("if-range") in (None, self.tag, self.modified)
-        if asked is None or not self.ranges or not valid:
+        if requested is None or not self.ranges or not valid:
             request.send_response(200)
             return 0
-        first = int(asked.removeprefix("bytes=").rstrip("-"))
+        first = int(requested.removeprefix("bytes=").rstrip("-"))
         request.send_response(206)
         request.send_header("content-range", f"bytes {first}-{len(self.body) - 1}/{len(self.body)}")
         return first

@@ -46,10 +46,10 @@ def record(expiry: float = 60, owner: Owner = ELSEWHERE) -> LockRecord:
 def take_over(place: Place) -> None:
     """What another machine does that takes the owner for dead."""
     while True:
-        found = records(place).read()
-        assert found is not None
+        stored = records(place).read()
+        assert stored is not None
         with suppress(RecordChangedError):
-            records(place).replace(found, record())
+            records(place).replace(stored, record())
             return
 
 
@@ -59,17 +59,17 @@ def beating(place: Place, seconds: float, expiry: float) -> Iterator[None]:
     ended = threading.Event()
 
     def beat() -> None:
-        held = records(place).create(record(expiry))
-        begun.set()
+        current = records(place).create(record(expiry))
+        is_started.set()
         while not ended.wait(seconds):
-            held = records(place).replace(held, replace(held, heartbeat=now_text()))
-        records(place).remove(held)
+            current = records(place).replace(current, replace(current, heartbeat=now_text()))
+        records(place).remove(current)
 
-    begun = threading.Event()
+    is_started = threading.Event()
     thread = threading.Thread(target=beat)
     thread.start()
     try:
-        assert begun.wait(30)
+        assert is_started.wait(30)
         yield
     finally:
         ended.set()

@@ -20,8 +20,8 @@ MANY = 400
 def loader_half_way(place: Place, wire: Wire) -> Any:
     """A loader process whose third bulk request hangs until the block ends."""
     (place.folder / "many.ndjson").write_bytes(lines(items(MANY, first=1000)))
-    with loader_held(place, wire, lambda method, path: is_bulk(path) and wire.bulks >= 3, "many.ndjson") as held:
-        yield held
+    with loader_held(place, wire, lambda method, path: is_bulk(path) and wire.bulks >= 3, "many.ndjson") as loader:
+        yield loader
 
 
 @contextlib.contextmanager

@@ -20,9 +20,9 @@ def an_item(number: int, name: str = "AWP | Neo-Noir (Minimal Wear)", **details:
     return {"id": number, "name": name, "price": 1, "details": details, "attachments": [{"name": STICKER}]}
 
 
-def keys(*found: dict[str, Any]) -> set[str]:
+def keys(*items: dict[str, Any]) -> set[str]:
     """The ids of the products of items, and of the names of the stickers on them."""
-    return {product.key for product in products_among(index_document(item_from_values(item), CS2) for item in found)}
+    return {product.key for product in products_among(index_document(item_from_values(item), CS2) for item in items)}
 
 
 def upsert(place: Place, *changed: dict[str, Any], code: int = 0) -> dict[str, Any]:

@@ -23,14 +23,14 @@ class Shop:
         self._orders: dict[int, str] = {}
 
     def _run(self, work: Callable[[Store], Coroutine[Any, Any, Any]]) -> Any:
-        async def whole() -> Any:
+        async def run_all() -> Any:
             store = Store(self._url)
             try:
                 return await work(store)
             finally:
                 await store.close()
 
-        return asyncio.run(whole())
+        return asyncio.run(run_all())
 
     def open(self) -> "Shop":
         async def work(store: Store) -> None:
@@ -71,12 +71,12 @@ class Shop:
             now = datetime.now(UTC)
             async with store.transaction() as connection:
                 batch: list[IndexUpdate] = await index_outbox.lease(connection, now, 30, 10_000)
-                for one in batch:
-                    await index_outbox.mark_applied(connection, [one], now)
-            return {one.item: one.bound for one in batch}
+                for each in batch:
+                    await index_outbox.mark_applied(connection, [each], now)
+            return {each.item: each.bound for each in batch}
 
-        found: dict[int, bool] = self._run(work)
-        return found
+        updates: dict[int, bool] = self._run(work)
+        return updates
 
     def age(self) -> None:
         """Makes all changes so far an hour older."""

@@ -29,12 +29,12 @@ class Place:
             "GEAR_ENCRYPTION_KEYRING": str(self.node.secrets / "encryption_keys"),
         }
 
-    def run(self, user: str, program: str, *arguments: str, given: str = "") -> dict[str, Any]:
+    def run(self, user: str, program: str, *arguments: str, stdin: str = "") -> dict[str, Any]:
         """What a command prints last with --json, given this standard input; it must succeed."""
         command = [str(Path(sys.executable).with_name(f"gear-{program}")), *arguments, "--json"]
         environment = {**os.environ, **self.environment(user), "PYTHONPATH": os.pathsep.join(sys.path)}
         done = subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False, input=given
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False, input=stdin
         )
         assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
         printed: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])

@@ -121,8 +121,8 @@ def secured_node(
     ports = [free_port() for _ in range(2 * count)]
     secrets = home / "secrets"
     home.mkdir(parents=True, exist_ok=True)
-    made = subprocess.run([DEPLOY / "secrets.sh", secrets], capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stderr
+    completed = subprocess.run([DEPLOY / "secrets.sh", secrets], capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
     servers: list[Server] = []
     try:
         for number, (http, transport) in enumerate(zip(ports[:count], ports[count:], strict=True), 1):
@@ -192,8 +192,10 @@ def _add_plugin(archive: Path, plugin: Path) -> None:
     descriptor = plugin / "plugin-descriptor.properties"
     options = {"opensearch.version": OPENSEARCH_VERSION, "extended.plugins": "rule-framework"}
     lines = descriptor.read_text(encoding="utf-8").splitlines()
-    kept = [line for line in lines if line.partition("=")[0] not in options]
-    descriptor.write_text("\n".join([*kept, *(f"{name}={value}" for name, value in options.items())]), encoding="utf-8")
+    others = [line for line in lines if line.partition("=")[0] not in options]
+    descriptor.write_text(
+        "\n".join([*others, *(f"{name}={value}" for name, value in options.items())]), encoding="utf-8"
+    )
     for path in [plugin, *plugin.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
 

@@ -64,7 +64,7 @@ class Desk:
 
     async def outcomes(self, order: Order) -> list[tuple[str, int | None]]:
         """How each attempt of the first callback ended."""
-        return [(one.outcome, one.status_code) for one in (await self.deliveries(order))[0].attempts]
+        return [(each.outcome, each.status_code) for each in (await self.deliveries(order))[0].attempts]
 
     async def until(self, order: Order, *states: str) -> None:
         """Waits until the order's callbacks are in these states."""
@@ -106,8 +106,8 @@ async def dispatching(
     attempt that met its deadline while the machine stood still is made again.
     """
     async with sender or Sender(allow_insecure=True) as opened:
-        chosen = {"delays": QUICK, "stop_seconds": stop_seconds, **more}
-        dispatcher = Dispatcher(store, order_entries(read_platforms(), PUBLIC_URL), opened, **chosen)
+        options = {"delays": QUICK, "stop_seconds": stop_seconds, **more}
+        dispatcher = Dispatcher(store, order_entries(read_platforms(), PUBLIC_URL), opened, **options)
         async with dispatcher.closing(), running(dispatcher.worker, stop_seconds=stop_seconds):
             yield dispatcher
 
@@ -118,7 +118,7 @@ async def desk_at(url: str) -> AsyncIterator[Desk]:
     store = Store(url)
     try:
         async with store.transaction() as connection:
-            made = await tokens.create(connection, "shop", ["order"], False, None, datetime.now(UTC))
-        yield Desk(store, url, made)
+            created = await tokens.create(connection, "shop", ["order"], False, None, datetime.now(UTC))
+        yield Desk(store, url, created)
     finally:
         await store.close()

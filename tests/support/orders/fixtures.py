@@ -50,24 +50,24 @@ async def postgres_settings(
 ) -> Settings:
     """Settings of an app with items on PostgreSQL; the fee is 5 per cent."""
     url = postgres.url(database)
-    made = settings_for(opensearch_url, shop_prefix, tmp_path, fee_rate="0.05", database_url=url)
-    await load(made)
-    return made
+    settings = settings_for(opensearch_url, shop_prefix, tmp_path, fee_rate="0.05", database_url=url)
+    await load(settings)
+    return settings
 
 
 @pytest.fixture
 async def sqlite_settings(opensearch_url: str, shop_prefix: str, tmp_path: Path) -> Settings:
     """Settings of an app with items on SQLite; the fee is 5 per cent."""
-    made = settings_for(opensearch_url, shop_prefix, tmp_path, fee_rate="0.05")
-    await load(made)
-    return made
+    settings = settings_for(opensearch_url, shop_prefix, tmp_path, fee_rate="0.05")
+    await load(settings)
+    return settings
 
 
 @pytest.fixture(params=["sqlite_settings", "postgres_settings"])
 def settings(request: pytest.FixtureRequest) -> Settings:
     """Settings of an app with items, on each database."""
-    made: Settings = request.getfixturevalue(request.param)
-    return made
+    settings: Settings = request.getfixturevalue(request.param)
+    return settings
 
 
 @pytest.fixture
@@ -88,10 +88,10 @@ async def small_shop(sqlite_settings: Settings) -> AsyncIterator[Shop]:
 async def refusing_shop(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
     """A running app on SQLite for all tests of a file that order nothing: what it refuses leaves nothing behind."""
     prefix = f"t{secrets.token_hex(5)}"
-    made = settings_for(opensearch_url, prefix, tmp_path_factory.mktemp("refusing"), fee_rate="0.05")
+    settings = settings_for(opensearch_url, prefix, tmp_path_factory.mktemp("refusing"), fee_rate="0.05")
     try:
-        await load(made)
-        async with opened(made) as shop:
+        await load(settings)
+        async with opened(settings) as shop:
             yield shop
             assert (await shop.get("/v1/orders")).json()["orders"] == []
     finally:

@@ -38,7 +38,7 @@ Body = dict[str, Any]
 
 
 @dataclass
-class Known:
+class OrderModel:
     """An order as the model knows it: what was answered when it was placed, and what happened since."""
 
     body: Body
@@ -67,7 +67,7 @@ class Life(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self._known: dict[str, Known] = {}
+        self._orders: dict[str, OrderModel] = {}
         self._keys: dict[str, str] = {}
         self._token = self._desk = ""
 
@@ -77,10 +77,10 @@ class Life(RuleBasedStateMachine):
         self._token = asyncio.run(new_token(self.database_url, "order", "search"))
         self._desk = asyncio.run(new_token(self.database_url, "fulfil"))
 
-    def _holder(self, item: str) -> Known | None:
-        held = [one for one in self._known.values() if one.body["item"] == item and one.state not in RELEASED]
-        assert len(held) <= 1
-        return held[0] if held else None
+    def _holder(self, item: str) -> OrderModel | None:
+        holders = [each for each in self._orders.values() if each.body["item"] == item and each.state not in RELEASED]
+        assert len(holders) <= 1
+        return holders[0] if holders else None
 
     @rule(
         target=orders,
@@ -98,9 +98,9 @@ class Life(RuleBasedStateMachine):
     @rule(order_id=orders)
     def place_again(self, order_id: str) -> None:
         """Makes an order's call again, with the key that it was made with."""
-        keys = [key for key, held in self._keys.items() if held == order_id]
-        if keys or self._known[order_id].state not in RELEASED:
-            self._order(self._known[order_id].body, keys[0] if keys else None)
+        keys = [key for key, holder in self._keys.items() if holder == order_id]
+        if keys or self._orders[order_id].state not in RELEASED:
+            self._order(self._orders[order_id].body, keys[0] if keys else None)
 
     def _order(self, body: Body, key: str | None) -> str | None:
         """Orders, and gives the id where that is a new order."""
@@ -108,15 +108,15 @@ class Life(RuleBasedStateMachine):
         response = self.client.post("/v1/gear", json=body, headers=headers)
         replayed = "Idempotent-Replayed" in response.headers
         if key is not None and key in self._keys:
-            self._check_again(response, self._known[self._keys[key]], body)
+            self._check_again(response, self._orders[self._keys[key]], body)
             return None
         holder = self._holder(body["item"])
         if holder is None:
             assert (response.status_code, replayed) == (201, False), response.text
             order = response.json()["order"]
-            assert order["id"] not in self._known
-            self._known[order["id"]] = known = Known(body, order)
-            assert {**known.shown(), "updatedAt": order["createdAt"]} == order
+            assert order["id"] not in self._orders
+            self._orders[order["id"]] = model = OrderModel(body, order)
+            assert {**model.shown(), "updatedAt": order["createdAt"]} == order
             if key is not None:
                 self._keys[key] = order["id"]
             return str(order["id"])
@@ -127,7 +127,7 @@ class Life(RuleBasedStateMachine):
             assert (response.status_code, response.json()["error"]["code"]) == (409, "item_unavailable")
         return None
 
-    def _check_again(self, response: httpx.Response, first: Known, body: Body) -> None:
+    def _check_again(self, response: httpx.Response, first: OrderModel, body: Body) -> None:
         """The key was used: the first answer for the first body, and a 422 for any other."""
         if first.body != body:
             assert (response.status_code, response.json()["error"]["code"]) == (422, "idempotency_key_reused")
@@ -138,29 +138,29 @@ class Life(RuleBasedStateMachine):
     @rule(order_id=orders, to=st.sampled_from(STATES), fulfils=st.sampled_from([True, True, False]))
     def move(self, order_id: str, to: str, fulfils: bool) -> None:
         """Moves an order, or tries to."""
-        known = self._known[order_id]
+        model = self._orders[order_id]
         token = self._desk if fulfils else self._token
         response = self.client.post(f"/v1/orders/{order_id}/transitions", json={"to": to}, headers=bearer(token))
-        exists = (known.state, to) in ALLOWED
-        if not fulfils and (to != "cancelled" or (exists and known.state != "created")):
+        exists = (model.state, to) in ALLOWED
+        if not fulfils and (to != "cancelled" or (exists and model.state != "created")):
             assert response.status_code == 403
         elif not exists:
             assert (response.status_code, response.json()["error"]["code"]) == (409, "invalid_transition")
         else:
             assert response.status_code == 200, response.text
-            known.history.append(to)
-            if known.to_forget and to in ENDED:
+            model.history.append(to)
+            if model.to_forget and to in ENDED:
                 asyncio.run(self._apply_retention())
-                known.erased = True
+                model.erased = True
         self.look(order_id)
 
     @rule(order_id=orders)
     def look(self, order_id: str) -> None:
         """Reads an order."""
-        known = self._known[order_id]
+        model = self._orders[order_id]
         order = self.client.get(f"/v1/orders/{order_id}", headers=bearer(self._token)).json()["order"]
-        assert {**order, **known.shown()} == order
-        assert [one["state"] for one in order["history"]] == known.history
+        assert {**order, **model.shown()} == order
+        assert [each["state"] for each in order["history"]] == model.history
 
     @rule(
         state=st.none() | st.sampled_from(STATES),
@@ -172,28 +172,28 @@ class Life(RuleBasedStateMachine):
         """Pages through a list to its end."""
         wanted = {"state": state, "account": account, "item": item}
         query = {name: str(value) for name, value in wanted.items() if value is not None} | {"limit": str(limit)}
-        found: list[dict[str, Any]] = []
+        listed: list[dict[str, Any]] = []
         while True:
             body = self.client.get("/v1/orders", params=query, headers=bearer(self._token)).json()
-            found += body["orders"]
+            listed += body["orders"]
             if body["nextCursor"] is None:
                 break
             query["cursor"] = body["nextCursor"]
-        shown = [known.shown() for known in reversed(self._known.values())]
-        expected = [one for one in shown if all(v is None or one[name] == str(v) for name, v in wanted.items())]
-        assert [{name: one[name] for name in one if name != "updatedAt"} for one in found] == expected
+        shown = [model.shown() for model in reversed(self._orders.values())]
+        expected = [each for each in shown if all(v is None or each[name] == str(v) for name, v in wanted.items())]
+        assert [{name: each[name] for name in each if name != "updatedAt"} for each in listed] == expected
 
-    @precondition(lambda self: self._known)
+    @precondition(lambda self: self._orders)
     @rule(account=st.sampled_from(ACCOUNTS))
     def forget(self, account: str) -> None:
         """Forgets an account: its orders at their end at once, the others later."""
         done = asyncio.run(self._forget(account))
-        mine = {one: known for one, known in self._known.items() if known.shown()["account"] == account}
-        assert set(done.erased) == {one for one, known in mine.items() if known.state in ENDED}
-        assert done.waiting == {one: known.state for one, known in mine.items() if known.state not in ENDED}
-        for known in mine.values():
-            known.to_forget = True
-            known.erased = known.state in ENDED
+        mine = {key: model for key, model in self._orders.items() if model.shown()["account"] == account}
+        assert set(done.erased) == {key for key, model in mine.items() if model.state in ENDED}
+        assert done.waiting == {key: model.state for key, model in mine.items() if model.state not in ENDED}
+        for model in mine.values():
+            model.to_forget = True
+            model.erased = model.state in ENDED
         for order_id in mine:
             self.place_again(order_id)
 
@@ -216,13 +216,13 @@ class Life(RuleBasedStateMachine):
     @invariant()
     def one_item_is_held_as_the_model_says(self) -> None:
         """What a search says of an item agrees with the orders."""
-        item = ITEMS[len(self._known) % len(ITEMS)]
-        told = self.client.get(f"/v1/gear/{item}", headers=bearer(self._token)).json()
-        assert told["available"] == (self._holder(str(item)) is None)
+        item = ITEMS[len(self._orders) % len(ITEMS)]
+        availability = self.client.get(f"/v1/gear/{item}", headers=bearer(self._token)).json()
+        assert availability["available"] == (self._holder(str(item)) is None)
 
     def teardown(self) -> None:
         """Releases every item, and forgets everybody, for the next client."""
-        for order_id in self._known:
+        for order_id in self._orders:
             for to in ("cancelled", "reverted"):
                 self.client.post(f"/v1/orders/{order_id}/transitions", json={"to": to}, headers=bearer(self._desk))
         for account in ACCOUNTS:

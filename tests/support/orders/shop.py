@@ -135,8 +135,8 @@ async def load(settings: Settings) -> None:
         }
         for name, contents in ((products_of(index), products), (index, listings)):
             lines = [b'{"index":{"_id":"%b"}}\n%b\n' % (key.encode(), content) for key, content in contents.items()]
-            told = await client.bulk(index=name, body=b"".join(lines), params={"refresh": "true"})
-            assert not told["errors"], told
+            response = await client.bulk(index=name, body=b"".join(lines), params={"refresh": "true"})
+            assert not response["errors"], response
     finally:
         await client.close()
 

@@ -83,9 +83,9 @@ def _spelt(value: str) -> st.SearchStrategy[str]:
     ).filter(bool)
 
 
-def _values(held: list[str]) -> st.SearchStrategy[list[str] | None]:
-    known = st.sampled_from(held).flatmap(_spelt)
-    return st.none() | st.lists(known | st.sampled_from(["unknown", "★", "é"]), max_size=3)
+def _values(stored: list[str]) -> st.SearchStrategy[list[str] | None]:
+    values = st.sampled_from(stored).flatmap(_spelt)
+    return st.none() | st.lists(values | st.sampled_from(["unknown", "★", "é"]), max_size=3)
 
 
 _CENTS = st.integers(0, 250_000).map(lambda cents: Decimal(cents) / 100)
@@ -126,10 +126,10 @@ _STICKERS = st.sampled_from(
 def _attached(draw: st.DrawFn) -> dict[str, Any]:
     wears = draw(_ranges(_SHARES)) or {}
     low, high = wears.get("min"), wears.get("max")
-    asked: dict[str, Any] = {"name": draw(_STICKERS), "minWear": low, "maxWear": high}
+    attachment: dict[str, Any] = {"name": draw(_STICKERS), "minWear": low, "maxWear": high}
     if low is None:
-        asked["count"] = draw(st.none() | st.integers(1, 5))
-    return asked
+        attachment["count"] = draw(st.none() | st.integers(1, 5))
+    return attachment
 
 
 @st.composite
@@ -139,29 +139,29 @@ def _attachments(draw: st.DrawFn) -> dict[str, Any] | None:
     return draw(st.none() | st.fixed_dictionaries({}, optional={"all": some, "any": some, "count": _ranges(counts)}))
 
 
-def _filters(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
-    chosen: dict[str, st.SearchStrategy[Any]] = {}
+def _filters(values: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    strategies: dict[str, st.SearchStrategy[Any]] = {}
     for row in FILTERS:
         if row.kind is Kind.FOLDED:
-            chosen[row.name] = _values(known[row.name])
+            strategies[row.name] = _values(values[row.name])
         elif row.kind is Kind.ATTACHMENTS:
-            chosen[row.name] = _attachments()
+            strategies[row.name] = _attachments()
         elif row.kind is Kind.EXACT:
-            chosen[row.name] = st.none() | st.lists(st.sampled_from([*known[row.name], "None such"]), max_size=3)
+            strategies[row.name] = st.none() | st.lists(st.sampled_from([*values[row.name], "None such"]), max_size=3)
         elif row.kind is Kind.INTEGER:
-            chosen[row.name] = st.none() | st.lists(st.sampled_from([*known[row.name], 99]), max_size=3)
+            strategies[row.name] = st.none() | st.lists(st.sampled_from([*values[row.name], 99]), max_size=3)
         else:
-            chosen[row.name] = _ranges(_CENTS | _BETWEEN_CENTS if row.kind is Kind.MONEY else _SHARES)
-    return st.fixed_dictionaries({}, optional=chosen)
+            strategies[row.name] = _ranges(_CENTS | _BETWEEN_CENTS if row.kind is Kind.MONEY else _SHARES)
+    return st.fixed_dictionaries({}, optional=strategies)
 
 
-def bodies(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+def bodies(values: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
         {},
         optional={
             "platform": st.sampled_from([730, None]),
             "query": st.sampled_from(TEXTS) | st.none(),
-            "filters": _filters(known) | st.none(),
+            "filters": _filters(values) | st.none(),
             "limit": st.integers(1, 100) | st.none(),
             "page": st.integers(1, 4) | st.none(),
             "sort": st.sampled_from([sort.name for sort in SORTS]) | st.none(),

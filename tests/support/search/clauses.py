@@ -10,10 +10,10 @@ def leaves(clause: Any) -> Iterator[str]:
         if name in ("term", "terms", "range", "match_bool_prefix"):
             yield name
         elif name == "match":
-            (asked,) = inside.values()
-            yield from (asked if isinstance(asked, str) else asked["query"]).split()
+            (value,) = inside.values()
+            yield from (value if isinstance(value, str) else value["query"]).split()
         elif isinstance(inside, dict):
             yield from leaves(inside)
         elif isinstance(inside, list):
-            for one in inside:
-                yield from leaves(one)
+            for each in inside:
+                yield from leaves(each)

@@ -30,12 +30,12 @@ async def pages(search: Search, body: dict[str, Any], cursor: str = "*") -> Asyn
 
 async def ids(search: Search, body: dict[str, Any]) -> tuple[list[int], set[int]]:
     """The ids of a whole walk in their order, and the totals that its pages told."""
-    found: list[int] = []
+    item_ids: list[int] = []
     totals: set[int] = set()
     async for page in pages(search, body):
-        found += [item["id"] for item in page["gear"]]
+        item_ids += [item["id"] for item in page["gear"]]
         totals.add(page["total"])
-    return found, totals
+    return item_ids, totals
 
 
 async def started(app: RunningApp, body: dict[str, Any]) -> str:
@@ -55,7 +55,7 @@ def keep_for(app: FastAPI, seconds: float, **options: float) -> None:
     app.state.services[SearchServices] = replace(services, points_in_time=points_in_time)
 
 
-async def views_of(app: FastAPI, cursors: Iterable[str]) -> set[str]:
+async def points_in_time_of(app: FastAPI, cursors: Iterable[str]) -> set[str]:
     """The engine's views behind these cursors."""
     services: SearchServices = app.state.services[SearchServices]
     return {(await services.points_in_time.decode(cursor)).pit for cursor in cursors}

@@ -21,7 +21,7 @@ class SearchedItems:
     """The items, the values that each filter has in them, and the app that searches them."""
 
     items: list[dict[str, Any]]
-    known: dict[str, list[Any]]
+    values: dict[str, list[Any]]
     client: httpx.Client
     prefix: str = ""  # of their index
 
@@ -31,14 +31,14 @@ class SearchedItems:
             "/v1/gear/search", content=dumps(body), headers={"Content-Type": "application/json"}
         )
         assert response.status_code == 200, response.text
-        found: dict[str, Any] = response.json()
-        return found
+        response_json: dict[str, Any] = response.json()
+        return response_json
 
     def search(self, body: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
         """The hits and the total of a search that asks for nothing else and must succeed."""
-        found = self.ask(body)
-        assert set(found) == {"status", "gear", "total"}
-        return found["gear"], found["total"]
+        response_json = self.ask(body)
+        assert set(response_json) == {"status", "gear", "total"}
+        return response_json["gear"], response_json["total"]
 
 
 def known_of(items: list[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -59,7 +59,7 @@ def searched_items(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def engine_requests(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Every search that the service sends to the engine (what it keeps itself: test_kept.py)."""
     sent: list[dict[str, Any]] = []
     perform = AsyncTransport.perform_request

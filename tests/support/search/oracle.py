@@ -22,7 +22,7 @@ LISTS = tuple(name for name in FACETS if ROWS[name].kind is Kind.FOLDED)
 def fold(value: str) -> str:
     """Case, accents, ™, ★, outer and double blanks dropped; a value that folds to nothing stays as it is."""
     bare = "".join(
-        one for one in unicodedata.normalize("NFKD", value.replace("™", "")) if not unicodedata.combining(one)
+        each for each in unicodedata.normalize("NFKD", value.replace("™", "")) if not unicodedata.combining(each)
     )
     folded = " ".join(bare.replace("★", "").lower().split())
     return folded or value
@@ -39,21 +39,21 @@ def in_range(value: float | None, bounds: dict[str, Any] | None) -> bool:
     return (low is None or exact >= low) and (high is None or exact <= high)
 
 
-def has_attached(item: Item, asked: dict[str, Any]) -> bool:
+def has_attached(item: Item, wanted: dict[str, Any]) -> bool:
     """Whether the item has so many attachments of this name that meet the conditions, each of them all by itself."""
-    low, high = asked.get("minWear"), asked.get("maxWear")
-    of_the_name = [one for one in item["attachments"] if fold(one["name"]) == fold(asked["name"])]
-    fit = [one for one in of_the_name if in_range(one["wear"], {"min": low, "max": high})]
-    return len(fit) >= (asked.get("count") or 1)
+    low, high = wanted.get("minWear"), wanted.get("maxWear")
+    of_the_name = [each for each in item["attachments"] if fold(each["name"]) == fold(wanted["name"])]
+    fit = [each for each in of_the_name if in_range(each["wear"], {"min": low, "max": high})]
+    return len(fit) >= (wanted.get("count") or 1)
 
 
-def fits_attachments(item: Item, asked: dict[str, Any]) -> bool:
+def fits_attachments(item: Item, wanted: dict[str, Any]) -> bool:
     """Whether the item's attachments are what a filter asks for."""
-    either = asked.get("any") or []
+    either = wanted.get("any") or []
     return (
-        all(has_attached(item, one) for one in asked.get("all") or [])
-        and (not either or any(has_attached(item, one) for one in either))
-        and in_range(len(item["attachments"]), asked.get("count"))
+        all(has_attached(item, each) for each in wanted.get("all") or [])
+        and (not either or any(has_attached(item, each) for each in either))
+        and in_range(len(item["attachments"]), wanted.get("count"))
     )
 
 
@@ -69,16 +69,16 @@ def matches(item: Item, body: dict[str, Any]) -> bool:
     return all(passes(item, row, filters[row.name]) for row in FILTERS if filters.get(row.name))
 
 
-def passes(item: Item, row: Filter, asked: Any) -> bool:
+def passes(item: Item, row: Filter, wanted: Any) -> bool:
     """Whether the item passes one filter."""
     value = row.value_in(item)
     if row.kind is Kind.ATTACHMENTS:
-        return fits_attachments(item, asked)
+        return fits_attachments(item, wanted)
     if row.kind in (Kind.MONEY, Kind.RANGE):
-        return in_range(value, asked)
+        return in_range(value, wanted)
     if row.kind is Kind.FOLDED:
-        return fold(value or "\0") in {fold(one) for one in asked}
-    return value in asked
+        return fold(value or "\0") in {fold(each) for each in wanted}
+    return value in wanted
 
 
 @dataclass(frozen=True)
@@ -130,10 +130,10 @@ def response(items: list[Item], body: dict[str, Any]) -> tuple[list[int] | None,
 
 def heads(hits: list[Item]) -> list[Item]:
     """The cheapest item of each name; ties by id, items without price last."""
-    found: dict[str, Item] = {}
+    cheapest: dict[str, Item] = {}
     for item in in_order(hits, "price_asc"):
-        found.setdefault(item["name"], item)
-    return list(found.values())
+        cheapest.setdefault(item["name"], item)
+    return list(cheapest.values())
 
 
 def offers(items: list[Item], body: dict[str, Any], name: str) -> dict[str, Any]:
@@ -152,8 +152,8 @@ def offers(items: list[Item], body: dict[str, Any], name: str) -> dict[str, Any]
 
 def without(body: dict[str, Any], name: str) -> dict[str, Any]:
     """The body without the selection of one field."""
-    kept = {key: value for key, value in (body.get("filters") or {}).items() if key != name}
-    return {**body, "filters": kept}
+    others = {key: value for key, value in (body.get("filters") or {}).items() if key != name}
+    return {**body, "filters": others}
 
 
 def facets(items: list[Item], body: dict[str, Any]) -> dict[str, Any]:
@@ -172,11 +172,11 @@ def facet(items: list[Item], body: dict[str, Any], name: str) -> Any:
     values = [row.value_in(item) for item in hits_of(items, without(body, name))]
     if row.kind is not Kind.FOLDED:
         return _histogram(values, _LADDER if row.kind is Kind.MONEY else _HUNDREDTHS)
-    found = Counter(_spelled(value) for value in values if value is not None)
+    counts = Counter(_spelled(value) for value in values if value is not None)
     alike = Counter(fold(value) for value in values if value is not None)
     selected = {fold(value) for value in (body.get("filters") or {}).get(name) or ()}
-    held = {_spelled(value) for item in items if (value := row.value_in(item)) is not None}
-    listed = set(found) | {value for value in held if fold(value) in selected}
+    stored = {_spelled(value) for item in items if (value := row.value_in(item)) is not None}
+    listed = set(counts) | {value for value in stored if fold(value) in selected}
     ordered = sorted(listed, key=lambda value: (-alike[fold(value)], value))
     return [{"value": value, "count": alike[fold(value)]} for value in ordered]
 

@@ -21,7 +21,7 @@ def texts(item: Item, kind: str) -> set[str]:
     if kind == "item":
         return {item["name"]}
     if kind == "sticker":
-        return {one["name"] for one in item["attachments"] if one.get("type") in (None, "sticker", "Sticker")}
+        return {each["name"] for each in item["attachments"] if each.get("type") in (None, "sticker", "Sticker")}
     if kind == "finish":
         if details["weapon"] is None or " | " not in item["name"]:
             return set()
@@ -36,71 +36,71 @@ def expected(items: Iterable[Item], typed: str, limit: int) -> list[Suggested]:
         return []
     counts = Counter((text, kind) for item in items for kind in KINDS for text in texts(item, kind))
     for meets in (_exactly, _loosely):
-        found = [(text, kind, count) for (text, kind), count in counts.items() if _has(text, typed, meets)]
-        if found:
+        matches = [(text, kind, count) for (text, kind), count in counts.items() if _has(text, typed, meets)]
+        if matches:
             break
-    found.sort(key=lambda one: (not fold(one[0]).startswith(fold(typed)), -one[2], one[0], KINDS.index(one[1])))
-    return found[:limit]
+    matches.sort(key=lambda each: (not fold(each[0]).startswith(fold(typed)), -each[2], each[0], KINDS.index(each[1])))
+    return matches[:limit]
 
 
 def _has(text: str, typed: str, meets: Callable[[str, str], bool]) -> bool:
     """Whether each typed word is in the text, as it is or written as one with its neighbours; the last one begun."""
-    asked, held = words(typed), spellings(text)
-    spans = [(start, length) for length in (1, 2, 3) for start in range(len(asked) - length + 1)]
+    typed_words, stored = words(typed), spellings(text)
+    spans = [(start, length) for length in (1, 2, 3) for start in range(len(typed_words) - length + 1)]
 
     def is_in(start: int, length: int) -> bool:
-        joined = "".join(asked[start : start + length])
-        if start + length == len(asked):
-            return any(one.startswith(joined) for one in held)
-        return joined in held
+        joined = "".join(typed_words[start : start + length])
+        if start + length == len(typed_words):
+            return any(each.startswith(joined) for each in stored)
+        return joined in stored
 
-    meant = _meant(typed)
+    meanings = _meanings_of(typed)
     return all(
         any(is_in(start, length) for start, length in spans if start <= place < start + length)
-        or any(set(words(name)) <= held for name in meant[place])
-        or (not meant[place] and any(meets(word, one) for one in held))
-        for place, word in enumerate(asked)
+        or any(set(words(name)) <= stored for name in meanings[place])
+        or (not meanings[place] and any(meets(word, each) for each in stored))
+        for place, word in enumerate(typed_words)
     )
 
 
 @cache
-def _meant(typed: str) -> list[set[str]]:
+def _meanings_of(typed: str) -> list[set[str]]:
     """For each word what the vocabulary has for it: words for words, and the names of values."""
     letters = [letters_of([word]) for word in words(typed)]
-    found: list[set[str]] = [set() for _ in letters]
+    matches: list[set[str]] = [set() for _ in letters]
     for vocabulary in VOCABULARIES:
         for start, length, entry in vocabulary.longest_spellings(letters):
             names = {name for meaning in (entry.meanings if entry else ()) for name in meaning.names}
             for place in range(start, start + length):
-                found[place] |= names
-    return found
+                matches[place] |= names
+    return matches
 
 
-def _exactly(word: str, held: str) -> bool:
+def _exactly(word: str, stored: str) -> bool:
     return False
 
 
-def _loosely(word: str, held: str) -> bool:
-    if len(word) < 4 or any(one.isdigit() for one in word) or word[0] != held[0]:
+def _loosely(word: str, stored: str) -> bool:
+    if len(word) < 4 or any(each.isdigit() for each in word) or word[0] != stored[0]:
         return False
-    return _edits(word, held) <= (1 if len(word) < 8 else 2)
+    return _edits(word, stored) <= (1 if len(word) < 8 else 2)
 
 
 @cache
-def _edits(one: str, other: str) -> int:
-    if not one or not other:
-        return len(one) + len(other)
+def _edits(each: str, other: str) -> int:
+    if not each or not other:
+        return len(each) + len(other)
     least = min(
-        _edits(one[1:], other) + 1, _edits(one, other[1:]) + 1, _edits(one[1:], other[1:]) + (one[0] != other[0])
+        _edits(each[1:], other) + 1, _edits(each, other[1:]) + 1, _edits(each[1:], other[1:]) + (each[0] != other[0])
     )
-    if len(one) > 1 and len(other) > 1 and (one[0], one[1]) == (other[1], other[0]):
-        least = min(least, _edits(one[2:], other[2:]) + 1)
+    if len(each) > 1 and len(other) > 1 and (each[0], each[1]) == (other[1], other[0]):
+        least = min(least, _edits(each[2:], other[2:]) + 1)
     return least
 
 
 def suggested(response: dict[str, Any]) -> list[Suggested]:
     """The suggestions of an answer, to compare."""
     assert set(response) == {"status", "suggestions"}
-    for one in response["suggestions"]:
-        assert set(one) == {"text", "kind", "count"}
-    return [(one["text"], one["kind"], one["count"]) for one in response["suggestions"]]
+    for each in response["suggestions"]:
+        assert set(each) == {"text", "kind", "count"}
+    return [(each["text"], each["kind"], each["count"]) for each in response["suggestions"]]

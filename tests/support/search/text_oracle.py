@@ -57,23 +57,27 @@ _MEANT: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {
 def words(text: str) -> list[str]:
     """The words of a text without case, accents and marks."""
     apart = unicodedata.normalize("NFKD", text.replace("™", "").replace("★", ""))
-    return re.findall(r"[^\W_]+", "".join(one for one in apart if not unicodedata.combining(one)).lower())
+    return re.findall(r"[^\W_]+", "".join(each for each in apart if not unicodedata.combining(each)).lower())
 
 
 def spellings(text: str) -> set[str]:
     """A text's words, and two and three neighbours written as one."""
-    found = words(text)
-    return {"".join(found[start : start + length]) for length in (1, 2, 3) for start in range(len(found) - length + 1)}
+    words_there = words(text)
+    return {
+        "".join(words_there[start : start + length])
+        for length in (1, 2, 3)
+        for start in range(len(words_there) - length + 1)
+    }
 
 
-def held(item: Item) -> frozenset[str]:
+def words_of_item(item: Item) -> frozenset[str]:
     """All that a word can meet at an item."""
     details = item["details"]
-    return _held((item["name"], details["type"], details["weapon"], details["phase"]))
+    return _words_of((item["name"], details["type"], details["weapon"], details["phase"]))
 
 
 @cache
-def _held(texts: tuple[str | None, ...]) -> frozenset[str]:
+def _words_of(texts: tuple[str | None, ...]) -> frozenset[str]:
     return frozenset().union(*(spellings(text) for text in texts if text))
 
 
@@ -87,14 +91,14 @@ def names() -> frozenset[tuple[str, ...]]:
 
 
 @cache
-def edits(one: str, other: str) -> int:
+def edits(each: str, other: str) -> int:
     """The fewest letters to insert, drop, change or swap with their neighbour, each letter at most once."""
     rows = [list(range(len(other) + 1))]
-    for at, letter in enumerate(one, 1):
+    for at, letter in enumerate(each, 1):
         row = [at]
         for to, wanted in enumerate(other, 1):
             row.append(min(rows[-1][to] + 1, row[-1] + 1, rows[-1][to - 1] + (letter != wanted)))
-            if at > 1 and to > 1 and (one[at - 2], letter) == (wanted, other[to - 2]):
+            if at > 1 and to > 1 and (each[at - 2], letter) == (wanted, other[to - 2]):
                 row[-1] = min(row[-1], rows[-2][to - 2] + 1)
         rows.append(row)
     return rows[-1][-1]
@@ -108,8 +112,8 @@ class Text:
         self._finished = text[-1:].isspace()
         self._terms = self._cut()
         self._alone = len(self._words) == 1
-        self._held = {id(item): held(item) for item in items}
-        self.in_force = next((test for test in self._readings(items) if any(map(test, items))), self._test(frozenset()))
+        self._words_of = {id(item): words_of_item(item) for item in items}
+        self.test = next((test for test in self._readings(items) if any(map(test, items))), self._test(frozenset()))
 
     def _cut(self) -> list[tuple[int, int]]:
         """Each term's first word and the one after its last: known spellings as long as possible, else single words."""
@@ -120,7 +124,7 @@ class Text:
             at += length
         return terms
 
-    def _known(self, term: tuple[int, int]) -> bool:
+    def _has_meaning(self, term: tuple[int, int]) -> bool:
         return self._at(term) in _MEANT
 
     def _narrow(self) -> list[int]:
@@ -132,61 +136,67 @@ class Text:
         return tuple(self._words[slice(*term)])
 
     def _readings(self, items: list[Item]) -> list[Test]:
-        doubtful = {
-            self._words[start] for start, end in self._terms if not self._known((start, end)) and end - start == 1
+        unmatched = {
+            self._words[start] for start, end in self._terms if not self._has_meaning((start, end)) and end - start == 1
         }
-        doubtful = {word for word in doubtful if not any(one.isdigit() for one in word)}
-        places = {word: self._words.index(word) for word in doubtful}
+        unmatched = {word for word in unmatched if not any(each.isdigit() for each in word)}
+        places = {word: self._words.index(word) for word in unmatched}
         unknown = {
             word
-            for word in doubtful
-            if not any(self._word(places[word], self._held[id(item)], "names", frozenset()) for item in items)
+            for word in unmatched
+            if not any(self._word(places[word], self._words_of[id(item)], "names", frozenset()) for item in items)
         }
         narrow = self._narrow()
         fewer = [frozenset(narrow), frozenset(narrow[-1:]), frozenset[int]()]
-        loose = [self._test(frozenset(unknown), "names", kept) for kept in fewer] if unknown else []
+        loose = [self._test(frozenset(unknown), "names", narrowing) for narrowing in fewer] if unknown else []
         return [
-            *(self._test(frozenset(), "strict", kept) for kept in fewer),
+            *(self._test(frozenset(), "strict", narrowing) for narrowing in fewer),
             self._test(frozenset(), "sets", fewer[0]),
             self._test(frozenset(), "names"),
-            *(self._test(frozenset(), "prefixes", kept) for kept in fewer),
+            *(self._test(frozenset(), "prefixes", narrowing) for narrowing in fewer),
             *loose,
-            *(self._test(frozenset(doubtful), "names", kept) for kept in fewer),
+            *(self._test(frozenset(unmatched), "names", narrowing) for narrowing in fewer),
             self._test(frozenset(word for word in unknown if len(word) > (6 if self._alone else 4)), "first", fewer[0]),
             *self._partial(unknown, items, fewer),
-            *self._names_alone(doubtful, unknown, fewer),
+            *self._names_alone(unmatched, unknown, fewer),
         ]
 
     def _partial(self, unknown: set[str], items: list[Item], fewer: list[frozenset[int]]) -> list[Test]:
         """Without words that nothing has: first those that are not even similar to one, then all."""
-        if not unknown or not any(self._known(term) and not "".join(self._at(term)).isdigit() for term in self._terms):
+        if not unknown or not any(
+            self._has_meaning(term) and not "".join(self._at(term)).isdigit() for term in self._terms
+        ):
             return []
-        similar = {word for word in unknown if any(_similar(word, one) for held in self._held.values() for one in held)}
+        similar = {
+            word
+            for word in unknown
+            if any(_similar(word, each) for words_of_item in self._words_of.values() for each in words_of_item)
+        }
         ways = ((frozenset(similar), "names", frozenset(unknown - similar)), (frozenset[str](), "strict", unknown))
         return [
-            self._test(mistyped, how, kept, frozenset(out))
+            self._test(mistyped, how, narrowing, frozenset(out))
             for mistyped, how, out in ways
             if self._says_enough(out)
-            for kept in fewer
+            for narrowing in fewer
         ]
 
-    def _names_alone(self, doubtful: set[str], unknown: set[str], fewer: list[frozenset[int]]) -> list[Test]:
+    def _names_alone(self, unmatched: set[str], unknown: set[str], fewer: list[frozenset[int]]) -> list[Test]:
         """Without words of no name: of five or fewer that something has one, then two of them, at last all."""
         of_names = {word for at in range(len(self._words)) for word in self._name_at(at)}
-        if not of_names and not any(self._known(term) for term in self._terms):
+        if not of_names and not any(self._has_meaning(term) for term in self._terms):
             return []
-        elsewhere = sorted(doubtful - unknown - of_names)
+        elsewhere = sorted(unmatched - unknown - of_names)
         some = [set(out) for count in (1, 2) for out in combinations(elsewhere, count)] if len(elsewhere) <= 5 else []
         missing = unknown - of_names
         choices = [missing | out for out in some if len(out) < len(elsewhere)] + [missing | set(elsewhere)]
         enough = [out for out in choices if out and self._says_enough(out)]
-        return [self._test(frozenset(), "strict", kept, frozenset(out)) for out in enough for kept in fewer]
+        return [self._test(frozenset(), "strict", narrowing, frozenset(out)) for out in enough for narrowing in fewer]
 
     def _says_enough(self, ignored: Collection[str]) -> bool:
         """Whether more is left than a detail, or than one word of a name beside two others that are ignored."""
-        out = [term for term in self._terms if not self._known(term) and set(self._at(term)) & set(ignored)]
+        out = [term for term in self._terms if not self._has_meaning(term) and set(self._at(term)) & set(ignored)]
         left = [term for term in self._terms if term not in out]
-        fields = [_MEANT[self._at(term)][0] if self._known(term) else None for term in left]
+        fields = [_MEANT[self._at(term)][0] if self._has_meaning(term) else None for term in left]
         if {"weapon", "type"} & set(fields):
             return True
         if all(fields):
@@ -195,10 +205,16 @@ class Text:
 
     def _name_at(self, at: int) -> list[str]:
         """The words of the longest name that begins there, mere words of the text."""
-        mere = {place for start, end in self._terms if not self._known((start, end)) for place in range(start, end)}
+        mere = {
+            place for start, end in self._terms if not self._has_meaning((start, end)) for place in range(start, end)
+        }
         longest = next((end for end in range(len(self._words), at, -1) if tuple(self._words[at:end]) in names()), at)
-        found = self._words[at:longest]
-        return found if mere.issuperset(range(at, longest)) and not any(one.isdigit() for one in found) else []
+        words_there = self._words[at:longest]
+        return (
+            words_there
+            if mere.issuperset(range(at, longest)) and not any(each.isdigit() for each in words_there)
+            else []
+        )
 
     def _test(
         self,
@@ -210,18 +226,18 @@ class Text:
         return lambda item: all(
             self._term(term, item, how, mistyped, at in narrow)
             for at, term in enumerate(self._terms)
-            if self._known(term) or not set(self._at(term)) & ignored
+            if self._has_meaning(term) or not set(self._at(term)) & ignored
         )
 
     def _term(self, term: tuple[int, int], item: Item, how: str, mistyped: frozenset[str], narrow: bool) -> bool:
-        has = self._held[id(item)]
-        if how == "sets" and not self._known(term):
+        has = self._words_of[id(item)]
+        if how == "sets" and not self._has_meaning(term):
             has |= spellings(item["details"]["set"] or "")
-        if how == "prefixes" and not self._known(term) and self._is_beginning(term, has):
+        if how == "prefixes" and not self._has_meaning(term) and self._is_beginning(term, has):
             return True
         if not narrow and all(self._word(place, has, how, mistyped) for place in range(*term)):
             return True
-        if not self._known(term):
+        if not self._has_meaning(term):
             return False
         field, values = _MEANT[self._at(term)]
         if item["details"][field] is not None and words(item["details"][field]) in [words(value) for value in values]:
@@ -230,42 +246,42 @@ class Text:
 
     def _is_beginning(self, term: tuple[int, int], has: frozenset[str]) -> bool:
         (word,) = self._at(term)
-        mere = len(word) > 2 and not any(one.isdigit() for one in word)
-        return mere and any(one.startswith(word) for one in has)
+        mere = len(word) > 2 and not any(each.isdigit() for each in word)
+        return mere and any(each.startswith(word) for each in has)
 
     def _word(self, place: int, has: frozenset[str], how: str, mistyped: frozenset[str]) -> bool:
-        asked, last = self._words, len(self._words)
+        typed_words, last = self._words, len(self._words)
         joins = {
             (start, start + length)
             for length in (1, 2, 3)
             for start in range(max(0, place - length + 1), place + 1)
             if start + length <= last
         }
-        if any("".join(asked[start:end]) in has for start, end in joins):
+        if any("".join(typed_words[start:end]) in has for start, end in joins):
             return True
-        endings = [] if self._finished else ["".join(asked[start:end]) for start, end in joins if end == last]
+        endings = [] if self._finished else ["".join(typed_words[start:end]) for start, end in joins if end == last]
         if how not in ("names", "first"):
-            open_ended = not self._known(self._terms[-1])
-            endings = [one for one in endings if open_ended and len(one) > 1 and not one.isdigit()]
-        if any(one.startswith(ending) for ending in endings for one in has):
+            open_ended = not self._has_meaning(self._terms[-1])
+            endings = [each for each in endings if open_ended and len(each) > 1 and not each.isdigit()]
+        if any(each.startswith(ending) for ending in endings for each in has):
             return True
-        return asked[place] in mistyped and any(
-            _similar(asked[place], one, how != "first", two_from=10 if self._alone else 8) for one in has
+        return typed_words[place] in mistyped and any(
+            _similar(typed_words[place], each, how != "first", two_from=10 if self._alone else 8) for each in has
         )
 
 
-def _similar(asked: str, one: str, same_first: bool = True, two_from: int = 8) -> bool:
-    allowed = 0 if len(asked) < 4 else 1 if len(asked) < two_from else 2
+def _similar(typed_words: str, each: str, same_first: bool = True, two_from: int = 8) -> bool:
+    allowed = 0 if len(typed_words) < 4 else 1 if len(typed_words) < two_from else 2
     return (
-        (asked[0] == one[0] or not same_first)
-        and abs(len(asked) - len(one)) <= allowed
-        and edits(asked, one) <= allowed
+        (typed_words[0] == each[0] or not same_first)
+        and abs(len(typed_words) - len(each)) <= allowed
+        and edits(typed_words, each) <= allowed
     )
 
 
 def test_of(text: str, items: list[Item]) -> Test:
     """Whether an item has the text, in the reading that is in force with these items."""
     if words(text):
-        return Text(text, items).in_force
-    marks = [one for one in text if not one.isspace() and unicodedata.category(one) not in ("Cc", "Mn")]
+        return Text(text, items).test
+    marks = [each for each in text if not each.isspace() and unicodedata.category(each) not in ("Cc", "Mn")]
     return lambda item: all(mark in item["name"] for mark in marks)

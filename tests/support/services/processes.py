@@ -100,7 +100,7 @@ class Ended:
 
     code: int
     printed: str
-    told: str
+    errors: str
 
 
 async def ran(folder: Path, variables: Mapping[str, str], *arguments: str) -> Ended:

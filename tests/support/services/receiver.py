@@ -106,7 +106,7 @@ class Receiver:
         self.received: list[Received] = []
         self.server_names: list[str | None] = []
         self.connections = 0
-        self.most_at_once = 0
+        self.max_at_once = 0
         self.port = 0
         self._at_once = 0
         self._certificates = certificates
@@ -136,12 +136,12 @@ class Receiver:
     @property
     def events(self) -> list[str]:
         """The types of what was received, in order."""
-        return [one.event for one in self.received]
+        return [each.event for each in self.received]
 
     @property
     def ids(self) -> list[str]:
         """The webhook ids of what was received, in order."""
-        return [one.headers["webhook-id"] for one in self.received]
+        return [each.headers["webhook-id"] for each in self.received]
 
     async def until_received(self, *events: str) -> None:
         """Waits until exactly these events came, also from a process that starts on a busy machine."""
@@ -179,7 +179,7 @@ class Receiver:
         self._tasks.add(task)
         self.connections += 1
         self._at_once += 1
-        self.most_at_once = max(self.most_at_once, self._at_once)
+        self.max_at_once = max(self.max_at_once, self._at_once)
         try:
             request = await _read(reader)
             self.received.append(request)

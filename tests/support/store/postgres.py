@@ -46,7 +46,7 @@ class Postgres:
         """The name of the system's account that the server runs as."""
         return next(self.folder.glob(".s.PGSQL.*")).owner()
 
-    def freeze(self) -> None:
+    def suspend(self) -> None:
         """Stops its processes: it neither answers nor ends."""
         self._send(signal.SIGSTOP)
 

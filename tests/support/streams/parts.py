@@ -99,7 +99,7 @@ class Copy:
         with closing(sqlite3.connect(self.file)) as database:
             return {number: orjson.loads(item) for number, item in database.execute("SELECT id, item FROM items")}
 
-    def has_begun(self) -> bool:
+    def is_started(self) -> bool:
         """Whether there is a bookmark."""
         with closing(sqlite3.connect(self.file)) as database:
             return bool(database.execute("SELECT count(*) FROM bookmark").fetchone()[0])

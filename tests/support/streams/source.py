@@ -25,7 +25,7 @@ NAMES = (
     "M4A4 | Asiimov (Minimal Wear)",
     "Chroma Case",
 )
-MOST_WAITING = 6
+MAX_WAITING = 6
 PATH = "/v1/catalogue/730/items"
 
 
@@ -47,13 +47,13 @@ Send = Callable[[Event], Awaitable[None]]
 
 @dataclass
 class Source:
-    """The items as they are, those in `kept` always on sale; `waiting` is what has not been told yet."""
+    """The items as they are, those in `unchanging` always on sale; `waiting` is what has not been told yet."""
 
     changing: Sequence[int]
-    kept: Sequence[int]
+    unchanging: Sequence[int]
     items: dict[int, Json | None] = field(default_factory=dict)
     waiting: list[Event] = field(default_factory=list)
-    told: int = 0
+    sent: int = 0
     _changed: dict[int, int] = field(default_factory=dict)
     _at: int = 0
 
@@ -71,7 +71,7 @@ class Source:
         if chance.random() < 0.3:
             self._add(dict.fromkeys(chance.sample(self.changing, chance.randint(1, 10))))
         else:
-            numbers = chance.sample([*self.changing, *self.kept], chance.randint(1, 30))
+            numbers = chance.sample([*self.changing, *self.unchanging], chance.randint(1, 30))
             self._add({number: _item(number, chance) for number in numbers})
 
     def _add(self, items: dict[int, Json | None]) -> None:
@@ -98,11 +98,11 @@ class Source:
         while not stop.is_set() or self.waiting:
             if not stop.is_set():
                 self.change(chance)
-            if self.waiting and (stop.is_set() or len(self.waiting) > MOST_WAITING or chance.random() < 0.7):
+            if self.waiting and (stop.is_set() or len(self.waiting) > MAX_WAITING or chance.random() < 0.7):
                 event = self.waiting.pop(chance.randrange(len(self.waiting)))
                 await send(event)
                 sent.append(event)
-                self.told += len(event.items)
+                self.sent += len(event.items)
             if sent and chance.random() < 0.2:
                 await send(chance.choice(sent[-200:]))
             await asyncio.sleep(chance.uniform(0.02, 0.1))
@@ -113,8 +113,8 @@ def _item(number: int, chance: Random) -> Json:
 
 
 def first_items(source: Source, chance: Random) -> list[Json]:
-    """The catalogue of the beginning: what is kept, and half of what changes."""
-    for number in [*source.kept, *source.changing[::2]]:
+    """The catalogue of the beginning: what is unchanging, and half of what changes."""
+    for number in [*source.unchanging, *source.changing[::2]]:
         source.items[number] = _item(number, chance)
     return source.offered()
 

@@ -50,8 +50,8 @@ def test_a_cut_is_gone_on_with_where_it_was(named: str, server: FileServer) -> N
     server.cuts = [100_000, 1, 0, 120_000]
     talk: Talk = []
     assert hashlib.sha256(fetched(server.url(), talk)).digest() == hashlib.sha256(BODY).digest()
-    assert len(server.asked) == 5
-    again = server.asked[-1]
+    assert len(server.requested) == 5
+    again = server.requested[-1]
     assert again["range"].startswith("bytes=")
     assert int(again["range"][6:-1]) > 200_000
     assert again["if-range"] == (server.modified if named == "modified" else server.tag)
@@ -104,7 +104,7 @@ def test_a_refusal_is_reported_at_once(status: int, server: FileServer) -> None:
     server.statuses = [status]
     with pytest.raises(SourceError, match=f"the server answered {status} "):
         fetched(server.url())
-    assert len(server.asked) == 1
+    assert len(server.requested) == 1
 
 
 def test_faults_that_pass_are_waited_out(server: FileServer) -> None:
@@ -153,11 +153,11 @@ def test_a_login_goes_to_its_own_server_alone_and_into_no_message(server: FileSe
     talk: Talk = []
     server.location, server.statuses = "/there", [302]
     assert fetched(url, talk) == BODY
-    assert server.asked[-1]["authorization"] == server.login
+    assert server.requested[-1]["authorization"] == server.login
     with FileServer(BODY) as other:
         server.location, server.statuses = other.url(), [302]
         assert fetched(url, talk) == BODY
-        assert "authorization" not in other.asked[0]
+        assert "authorization" not in other.requested[0]
     server.login = "Basic other"
     with pytest.raises(SourceError, match="401 Unauthorized") as caught, Source(url, say=talk.append):
         pass

@@ -30,7 +30,7 @@ from tests.support.api.waiting import until
 from tests.support.app import RunningApp, running, settings_for
 from tests.support.indices import drop_indices
 from tests.support.search import oracle
-from tests.support.search.cursor_pages import ids, keep_for, pages, started, views_of
+from tests.support.search.cursor_pages import ids, keep_for, pages, points_in_time_of, started
 from tests.support.search.fixtures import SearchedItems
 from tests.support.search.items import make_items
 from tests.support.store.migrated import migrated
@@ -61,9 +61,9 @@ async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
 async def test_a_cursor_gives_each_hit_once_in_the_order_of_the_sort(
     app: RunningApp, sort: str, body: dict[str, Any]
 ) -> None:
-    asked = {**body, "sort": sort}
-    hits = oracle.hits_of(ITEMS, asked)
-    found, totals = await ids(app.search, {**asked, "limit": 7})
+    engine_requests = {**body, "sort": sort}
+    hits = oracle.hits_of(ITEMS, engine_requests)
+    found, totals = await ids(app.search, {**engine_requests, "limit": 7})
     assert totals == {len(hits)}
     if sort in ANY_ORDER and "query" in body:
         assert sorted(found) == sorted(item["id"] for item in hits)
@@ -75,15 +75,17 @@ async def test_a_cursor_gives_each_hit_once_in_the_order_of_the_sort(
 @pytest.mark.parametrize("sort", [sort.name for sort in SORTS])
 @pytest.mark.parametrize("body", [{}, {"query": "asimov fiel"}, {"filters": {"price": {"min": 1}}}], ids=json.dumps)
 async def test_a_cursor_gives_each_name_once_to_the_last(app: RunningApp, sort: str, body: dict[str, Any]) -> None:
-    asked = {**body, "sort": sort, "groupBy": "name"}
-    heads = oracle.heads(oracle.hits_of(ITEMS, asked))
-    cards = [card async for page in pages(app.search, {**asked, "limit": 7}) for card in page["gear"]]
+    engine_requests = {**body, "sort": sort, "groupBy": "name"}
+    heads = oracle.heads(oracle.hits_of(ITEMS, engine_requests))
+    cards = [card async for page in pages(app.search, {**engine_requests, "limit": 7}) for card in page["gear"]]
     assert Counter(card["name"] for card in cards) == Counter(head["name"] for head in heads)
     for card in cards:
-        assert card["offers"] == oracle.offers(ITEMS, asked, card["name"])
+        assert card["offers"] == oracle.offers(ITEMS, engine_requests, card["name"])
     paged: list[str] = []
     for number in range(1, len(cards) // 7 + 2):
-        paged += [card["name"] for card in (await app.search({**asked, "limit": 7, "page": number})).json()["gear"]]
+        paged += [
+            card["name"] for card in (await app.search({**engine_requests, "limit": 7, "page": number})).json()["gear"]
+        ]
     assert [card["name"] for card in cards] == paged, "in the order of the pages"
 
 
@@ -183,10 +185,10 @@ async def test_a_cursor_of_another_database_is_a_422(app: RunningApp, tmp_path: 
 
 
 def test_a_changed_cursor_is_a_422(searched_items: SearchedItems) -> None:
-    def asked(cursor: str) -> httpx.Response:
+    def engine_requests(cursor: str) -> httpx.Response:
         return searched_items.client.post("/v1/gear/search", json={"cursor": cursor})
 
-    first: str = asked("*").json()["nextCursor"]
+    first: str = engine_requests("*").json()["nextCursor"]
     texts = st.text(max_size=2) | st.text("Aa-_=+/", max_size=2)
 
     @settings(max_examples=20, suppress_health_check=list(HealthCheck))
@@ -194,7 +196,7 @@ def test_a_changed_cursor_is_a_422(searched_items: SearchedItems) -> None:
     def ask(place: int, cut: int, put: str) -> None:
         changed = first[:place] + put + first[place + cut :]
         if changed not in (first, "*"):
-            assert fields_of(asked(changed), "validation_failed") == ["cursor"]
+            assert fields_of(engine_requests(changed), "validation_failed") == ["cursor"]
 
     ask()
 
@@ -240,7 +242,7 @@ async def test_many_cursors_share_few_views(app: RunningApp) -> None:
     crowd: list[str] = []
     while len(crowd) < 3 * point_in_time.MAX_OWN:
         crowd += await asyncio.gather(*(started(app, body) for _ in range(3)))
-    views = await views_of(app.app, crowd)
+    views = await points_in_time_of(app.app, crowd)
     assert point_in_time.MAX_OWN < len(views) <= point_in_time.MAX_OWN + 10
     found, _ = await ids(app.search, {"limit": 100, "sort": "float_asc"})
     assert found == [item["id"] for item in oracle.in_order(ITEMS, "float_asc")]
@@ -276,7 +278,7 @@ async def test_a_restart_ends_no_cursor_and_closes_those_that_were_read(
     body = {"limit": 2}
     async with running(settings) as short_lived:
         cursor, finished = [await started(short_lived, body) for _ in range(2)]
-        read = await views_of(short_lived.app, [finished])
+        read = await points_in_time_of(short_lived.app, [finished])
         assert [len(page["gear"]) async for page in pages(short_lived.search, body, finished)] == [2, 1]
         assert read <= open_pits(opensearch_url)
     assert not read & open_pits(opensearch_url)

@@ -52,7 +52,7 @@ def prunes_as_for_millions() -> Iterator[None]:
 def test_a_pruned_page_is_what_a_plain_sort_gives(
     searched_items: SearchedItems, data: Any, limit: int, page: int, guess: PriceHistogram | None
 ) -> None:
-    drawn = data.draw(bodies(searched_items.known))
+    drawn = data.draw(bodies(searched_items.values))
     body = {**drawn, "sort": "price_desc", "groupBy": None, "facets": None, "limit": limit, "page": page}
     with histogram_of_millions(guess):
         gear, total = searched_items.search(body)
@@ -79,12 +79,12 @@ def test_a_cursor_gives_all_from_the_highest_price_to_items_without_one(
 
 
 def test_once_the_prices_are_known_a_page_is_one_request(
-    searched_items: SearchedItems, asked: list[dict[str, Any]]
+    searched_items: SearchedItems, engine_requests: list[dict[str, Any]]
 ) -> None:
     searched_items.ask(EVERYTHING)
-    asked.clear()
+    engine_requests.clear()
     searched_items.ask({**EVERYTHING, "limit": 4})
-    (sent,) = asked
+    (sent,) = engine_requests
     page = json.loads(sent["body"].splitlines()[1])
     least = page["query"]["bool"]["filter"][-1]["range"]["price.ascending"]["gte"]
     dearer = sum(item["price"] is not None and item["price"] * 100 >= least for item in searched_items.items)
@@ -92,19 +92,19 @@ def test_once_the_prices_are_known_a_page_is_one_request(
 
 
 def test_a_page_of_few_hits_takes_one_more_request_and_no_more(
-    searched_items: SearchedItems, asked: list[dict[str, Any]]
+    searched_items: SearchedItems, engine_requests: list[dict[str, Any]]
 ) -> None:
     searched_items.ask(EVERYTHING)
-    asked.clear()
+    engine_requests.clear()
     body = {**EVERYTHING, "limit": 20, "filters": {"type": ["Tool"], "price": {"max": 5}}}
     gear, total = searched_items.search(body)
     assert 0 < len(gear) == total < 20
-    assert len(asked) == 2
+    assert len(engine_requests) == 2
 
 
 @pytest.mark.parametrize("more", [{"query": "ak redline ft"}, {"filters": {"seed": [1, 2]}}], ids=["words", "seed"])
 def test_a_selective_query_is_not_pruned(
-    searched_items: SearchedItems, asked: list[dict[str, Any]], more: dict[str, Any]
+    searched_items: SearchedItems, engine_requests: list[dict[str, Any]], more: dict[str, Any]
 ) -> None:
     searched_items.ask({**EVERYTHING, "limit": 23, **more})
-    assert "price.ascending" not in json.dumps([str(one["body"]) for one in asked])
+    assert "price.ascending" not in json.dumps([str(one["body"]) for one in engine_requests])

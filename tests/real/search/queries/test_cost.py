@@ -33,21 +33,21 @@ GROUPED = {"platform": 730, "groupBy": "name"}
     ids=["everything", "filtered", "second page", "typed", "facets", "cards"],
 )
 def test_a_search_is_one_request_to_the_engine_and_groups_are_two(
-    searched_items: SearchedItems, asked: list[dict[str, Any]], body: dict[str, Any], requests: int
+    searched_items: SearchedItems, engine_requests: list[dict[str, Any]], body: dict[str, Any], requests: int
 ) -> None:
     # what texts ask of products is asked once; the second time the revision of the products is known to stand still
     for limit in (31, 32, 33):
         searched_items.ask({**body, "limit": limit})
-    asked.clear()
+    engine_requests.clear()
     searched_items.ask(body)
-    assert [one["path"].endswith("search") for one in asked] == [True] * requests
+    assert [one["path"].endswith("search") for one in engine_requests] == [True] * requests
 
 
 def test_the_engine_keeps_what_it_answers_and_filters_nothing(
-    searched_items: SearchedItems, asked: list[dict[str, Any]]
+    searched_items: SearchedItems, engine_requests: list[dict[str, Any]]
 ) -> None:
     searched_items.ask({**FILTERED, "limit": 21})
-    (sent,) = asked
+    (sent,) = engine_requests
     head, page, _, count = [json.loads(line) for line in sent["body"].splitlines()]
     assert head["request_cache"] is True
     assert "filter_path" not in sent["params"]
@@ -55,29 +55,31 @@ def test_the_engine_keeps_what_it_answers_and_filters_nothing(
     assert (page["track_total_hits"], count["track_total_hits"], count["size"]) == (False, True, 0)
 
 
-def test_what_is_sorted_by_score_is_scored_once(searched_items: SearchedItems, asked: list[dict[str, Any]]) -> None:
+def test_what_is_sorted_by_score_is_scored_once(
+    searched_items: SearchedItems, engine_requests: list[dict[str, Any]]
+) -> None:
     for limit in (34, 35, 36):
         searched_items.ask({**TYPED, "limit": limit})
-    asked.clear()
+    engine_requests.clear()
     searched_items.ask({**TYPED, "limit": 21})
-    (sent,) = asked
+    (sent,) = engine_requests
     head, page, *_ = [json.loads(line) for line in sent["body"].splitlines()]
     assert page["track_total_hits"] is True
     assert head["request_cache"] is True
 
 
 def test_a_text_is_looked_up_among_products_before_and_not_again(
-    searched_items: SearchedItems, asked: list[dict[str, Any]]
+    searched_items: SearchedItems, engine_requests: list[dict[str, Any]]
 ) -> None:
     searched_items.ask({"platform": 730, "query": "redline"})
-    asked.clear()
+    engine_requests.clear()
     searched_items.ask({"platform": 730, "query": "ak redline"})
-    assert asked[0]["path"] == f"/{searched_items.prefix}-730-products/_search"
+    assert engine_requests[0]["path"] == f"/{searched_items.prefix}-730-products/_search"
     for limit in (8, 9):
         searched_items.ask({"platform": 730, "query": "ak redline", "limit": limit})
-    asked.clear()
+    engine_requests.clear()
     searched_items.ask({"platform": 730, "query": "ak redline", "limit": 7})
-    later = [json.loads(line) for one in asked for line in (one["body"] or "").splitlines()]
+    later = [json.loads(line) for one in engine_requests for line in (one["body"] or "").splitlines()]
     assert not any("text" in json.dumps(line) for line in later), "no text is matched again"
 
 
@@ -102,10 +104,12 @@ def test_a_page_by_price_looks_at_few_items_besides_its_own(searched_items: Sear
     assert "IndexSortSortedNumericDocValuesRangeQuery" in json.dumps(searches), "a range of prices is one stretch"
 
 
-def test_an_answer_is_little_more_than_its_items(searched_items: SearchedItems, asked: list[dict[str, Any]]) -> None:
+def test_an_answer_is_little_more_than_its_items(
+    searched_items: SearchedItems, engine_requests: list[dict[str, Any]]
+) -> None:
     found = searched_items.ask({"platform": 730, "limit": 100})
     items = len(json.dumps(found["gear"], separators=(",", ":"), ensure_ascii=False).encode())
-    assert len(asked[0]["response"]) < 3 * items
+    assert len(engine_requests[0]["response"]) < 3 * items
 
 
 @pytest.mark.parametrize(("body", "most"), [(FILTERED, 280), (TYPED, 1200)], ids=["filtered", "typed"])

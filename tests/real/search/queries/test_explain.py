@@ -224,7 +224,7 @@ async def _explained(url: str, prefix: str, number: int, body: dict[str, Any]) -
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_reasons_are_the_truth(searched_items: SearchedItems, opensearch_url: str, data: Any) -> None:
-    body = {**data.draw(bodies(searched_items.known)), "groupBy": None}  # the place is told among items
+    body = {**data.draw(bodies(searched_items.values)), "groupBy": None}  # the place is told among items
     item = data.draw(st.sampled_from(searched_items.items))
     found = asyncio.run(_explained(opensearch_url, searched_items.prefix, item["id"], body))
     assert {part.matches for part in found.parts} == (

@@ -48,13 +48,13 @@ class Shop:
 
         That happens `within` its first round trip, between the page and its facets, or else behind it.
         """
-        asked: list[str] = []
+        engine_requests: list[str] = []
 
         def change(exchange: Exchange) -> None:
             counts_facets = exchange.path.startswith("/_msearch") and any(self._are_of_facets(exchange, body))
-            if asked or not counts_facets:
+            if engine_requests or not counts_facets:
                 return
-            asked.append(exchange.path)
+            engine_requests.append(exchange.path)
             self._move(moves)
             if within:
                 exchange.json = {**exchange.json, "responses": self._spliced(exchange, body)}
@@ -62,7 +62,7 @@ class Shop:
         self._proxy.change = change
         found = await self.app.search(body)
         self._proxy.change = lambda _: None
-        assert asked
+        assert engine_requests
         return found.json(), (await self.app.search(body)).json()
 
     @staticmethod

@@ -17,11 +17,11 @@ from tests.support.search.fixtures import SearchedItems
 @settings(max_examples=examples(30, 300), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedItems, data: Any) -> None:
-    body = data.draw(bodies(searched_items.known))
+    body = data.draw(bodies(searched_items.values))
     expected, total = oracle.response(searched_items.items, body)
     found = searched_items.ask(body)
-    asked = {"facets": oracle.facets(searched_items.items, body)} if body.get("facets") else {}
-    assert found == {"status": "success", "gear": found["gear"], "total": total} | asked
+    engine_requests = {"facets": oracle.facets(searched_items.items, body)} if body.get("facets") else {}
+    assert found == {"status": "success", "gear": found["gear"], "total": total} | engine_requests
     gear = found["gear"]
     grouped = body.get("groupBy")
     for item in gear:
@@ -44,7 +44,7 @@ def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedIt
 def test_the_count_of_a_facets_value_is_the_total_of_the_search_with_it(
     searched_items: SearchedItems, data: Any
 ) -> None:
-    body = {**data.draw(bodies(searched_items.known)), "facets": list(oracle.LISTS)}
+    body = {**data.draw(bodies(searched_items.values)), "facets": list(oracle.LISTS)}
     facets = searched_items.ask(body)["facets"]
     for name in oracle.LISTS:
         other = oracle.without(body, name)
@@ -56,7 +56,7 @@ def test_the_count_of_a_facets_value_is_the_total_of_the_search_with_it(
 @settings(max_examples=4, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_count_of_a_bucket_is_the_total_of_the_search_within_it(searched_items: SearchedItems, data: Any) -> None:
-    body = {**data.draw(bodies(searched_items.known)), "facets": ["price", "float"]}
+    body = {**data.draw(bodies(searched_items.values)), "facets": ["price", "float"]}
     facets = searched_items.ask(body)["facets"]
     for name in ("price", "float"):
         other = oracle.without(body, name)

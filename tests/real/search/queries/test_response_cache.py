@@ -46,7 +46,7 @@ def client(app: RunningApp) -> Iterator[OpenSearch]:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def engine_requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths of all that the app asks of the engine, in order, but for what keeps the log of changes."""
     paths: list[str] = []
     perform = AsyncTransport.perform_request
@@ -69,22 +69,22 @@ async def found(app: RunningApp, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def test_the_second_time_the_engine_is_only_asked_whether_anything_changed(
-    app: RunningApp, asked: list[str]
+    app: RunningApp, engine_requests: list[str]
 ) -> None:
     first = [await app.search(body) for body in BODIES]
-    asked.clear()
+    engine_requests.clear()
     again = [await app.search(body) for body in BODIES]
     assert [one.content for one in again] == [one.content for one in first]
-    assert asked == ["refresh"] * len(BODIES)
+    assert engine_requests == ["refresh"] * len(BODIES)
 
 
-async def test_who_asks_at_the_same_time_shares_that_question(app: RunningApp, asked: list[str]) -> None:
+async def test_who_asks_at_the_same_time_shares_that_question(app: RunningApp, engine_requests: list[str]) -> None:
     await found(app, BODIES[0])
-    asked.clear()
+    engine_requests.clear()
     responses = await asyncio.gather(*(found(app, BODIES[0]) for _ in range(50)))
     assert all(one["total"] == len(ITEMS) for one in responses)
-    assert set(asked) == {"refresh"}
-    assert len(asked) < 25
+    assert set(engine_requests) == {"refresh"}
+    assert len(engine_requests) < 25
 
 
 async def test_nothing_is_found_that_a_search_would_not_find(app: RunningApp, client: OpenSearch) -> None:

@@ -69,7 +69,7 @@ def client(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
             drop_indices(opensearch_url, "tsuggest")
 
 
-def asked(client: httpx.Client, **params: Any) -> Any:
+def engine_requests(client: httpx.Client, **params: Any) -> Any:
     response = client.get("/v1/gear/suggest", params=params)
     assert response.status_code == 200, response.text
     return suggested(response.json())
@@ -78,7 +78,7 @@ def asked(client: httpx.Client, **params: Any) -> Any:
 @pytest.mark.parametrize("text", _TEXTS)
 def test_suggestions_are_what_a_plain_count_gives(client: httpx.Client, text: str) -> None:
     for limit in (1, 8, 20):
-        assert asked(client, q=text, limit=limit) == expected(ITEMS, text, limit)
+        assert engine_requests(client, q=text, limit=limit) == expected(ITEMS, text, limit)
 
 
 @settings(max_examples=30, suppress_health_check=list(HealthCheck))
@@ -92,7 +92,7 @@ def test_whatever_of_a_name_is_typed_is_suggested_as_a_plain_count_gives(client:
         place = data.draw(st.integers(1, len(text) - 2))
         middle = data.draw(st.sampled_from([text[place + 1] + text[place], text[place], text[place] * 2]))
         text = text[:place] + middle + text[place + len(middle) :]
-    assert asked(client, q=text, platform="730") == expected(ITEMS, text, 8)
+    assert engine_requests(client, q=text, platform="730") == expected(ITEMS, text, 8)
 
 
 @settings(max_examples=30, suppress_health_check=list(HealthCheck))

@@ -55,7 +55,7 @@ async def counted(app: RunningApp) -> dict[str, tuple[str, int]]:
     url = app.settings.database_url
     folder = Path(make_url(url).database or "").parent
     ended = await ran(folder, {"GEAR_DATABASE_URL": url}, "searches", "--unanswered", "--json")
-    assert ended.code == 0, ended.told
+    assert ended.code == 0, ended.errors
     today = datetime.now(UTC).date().isoformat()
     found = json.loads(ended.printed)
     assert all(each["platform"] == 730 and each["lastDay"] == today for each in found)
