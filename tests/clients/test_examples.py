@@ -42,7 +42,7 @@ def test_the_receiver_keeps_each_event_once(service: Service, tmp_path: Path) ->
         with GearClient(service.url, service.token) as gear:
             order = order_until_completed(gear, address)
         with closing(sqlite3.connect(database)) as events:
-            rows = events.execute("SELECT type, subject FROM events ORDER BY rowid").fetchall()
+            rows = events.execute("SELECT type, about FROM events ORDER BY rowid").fetchall()
         states = ("created", "processing", "delivered", "completed")
         assert rows == [(f"order.{state}", order) for state in states]
         assert httpx.post(address, content=b"{}").status_code == 401
@@ -60,7 +60,7 @@ def test_the_receiver_takes_what_a_saved_search_tells(service: Service, tmp_path
 
         def events() -> list[tuple[str, str]]:
             with closing(sqlite3.connect(database)) as connection:
-                return connection.execute("SELECT type, subject FROM events").fetchall()
+                return connection.execute("SELECT type, about FROM events").fetchall()
 
         wait_until(lambda: bool(events()))
         assert events() == [("search.matched", search)]
