@@ -286,11 +286,12 @@ class FailingRows(Generic[Row]):
     def _count(self, row: Row) -> None:
         """Counts and logs a failure of the row, which pauses then."""
         failures = self._failures.pop(row, (0, 0.0))[0] + 1
-        pause = min(MAX_RETRY_SECONDS, self._retry_seconds * 2.0 ** (failures - 1))
         log.exception("a row fails; report it", work=self._work, row=str(row), failures=failures)
-        if failures >= MAX_FAILURES:
-            log.error("a row is set aside for an hour; report it", work=self._work, row=str(row))
+        if failures < MAX_FAILURES:
+            pause = min(MAX_RETRY_SECONDS, self._retry_seconds * 2.0 ** (failures - 1))
+        else:
             pause = SET_ASIDE_SECONDS
+            log.error("a row is set aside for an hour; report it", work=self._work, row=str(row))
         self._failures[row] = failures, time.monotonic() + pause
         if len(self._failures) > MAX_FAILED_ROWS:
             self._failures.pop(next(iter(self._failures)))

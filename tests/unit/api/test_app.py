@@ -3,7 +3,8 @@ background work ends in time.
 """
 
 import time
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from api.app import background_workers, create_app
 from api.background import Lease
 from api.cli.main import main
 from api.http.admission import Admission
-from api.services import open_services
+from api.services import Services, open_services
 from api.settings import Settings
 from api.telemetry.metrics import Metrics
 from tests.support.api.hanging import Hanging
@@ -57,15 +58,21 @@ def test_a_process_that_serves_alone_reads_each_file_once(monkeypatch: pytest.Mo
     assert len(read) == len(set(read)) == 4  # the platform and three languages
 
 
+@asynccontextmanager
+async def opened_services(folder: Path) -> AsyncIterator[Services]:
+    """The services of an app on a new database, without an engine."""
+    settings, metrics = settings_for("http://127.0.0.1:1", "gear-test", folder), Metrics(None)
+    await migrated(settings.database_url)
+    async with AsyncExitStack() as resources:
+        cursor_budget = Admission(settings.max_concurrency, metrics.requests).budgets["export"]
+        yield await open_services(settings, shared_platforms(), metrics, cursor_budget, resources)
+
+
 async def test_background_work_that_hangs_ends_all_at_the_same_time(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     hang = Hanging()
-    settings, metrics = settings_for("http://127.0.0.1:1", "gear-test", tmp_path), Metrics(None)
-    await migrated(settings.database_url)
-    async with AsyncExitStack() as resources:
-        cursor_budget = Admission(settings.max_concurrency, metrics.requests).budgets["export"]
-        services = await open_services(settings, shared_platforms(), metrics, cursor_budget, resources)
+    async with opened_services(tmp_path) as services:
         monkeypatch.setattr(services.token_cache, "record_uses", hang)
         monkeypatch.setattr(services.search.unanswered, "flush", hang)
         monkeypatch.setattr(services.catalogue.audit, "record", hang)
@@ -80,12 +87,8 @@ async def test_leases_that_are_not_released_in_time_hold_up_the_end_no_longer(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     hang = Hanging()
-    settings, metrics = settings_for("http://127.0.0.1:1", "gear-test", tmp_path), Metrics(None)
-    await migrated(settings.database_url)
     monkeypatch.setattr(Lease, "release", hang)
-    async with AsyncExitStack() as resources:
-        cursor_budget = Admission(settings.max_concurrency, metrics.requests).budgets["export"]
-        services = await open_services(settings, shared_platforms(), metrics, cursor_budget, resources)
+    async with opened_services(tmp_path) as services:
         async with background_workers(services, stop_seconds=0.5):
             stopped_at = time.monotonic()
         assert len(hang.cancelled_at) == 2

@@ -57,6 +57,13 @@ async def test_a_row_that_fails_too_often_is_set_aside() -> None:
     assert failing.paused() == [3]
 
 
+async def test_a_row_that_fails_for_months_is_set_aside_as_before() -> None:
+    failing, batches = FailingRows[int]("test"), Batches(3)
+    for _ in range(1_100):  # 2.0**1024 is no float
+        await failing.run([3], batches)
+    assert failing.paused() == [3]
+
+
 async def test_an_outage_is_no_fault_of_a_row() -> None:
     failing, batches = FailingRows[int]("test"), Batches(3, error=StoreUnavailable)
     with pytest.raises(StoreUnavailable):
