@@ -63,11 +63,10 @@ def prepare(folders: Folders) -> None:
     """Make the node's folder and the cache. Raises NodeError where they cannot be made or used."""
     for folder, choice in ((folders.home, "--dir or GEAR_NODE_DIR"), (folders.cache, "GEAR_NODE_CACHE")):
         if folders.account is not None and (closed := closed_folder(folder, folders.account)):
-            msg = (
+            raise NodeError(
                 f"the account {folders.account.name!r}, which runs the server because root may not, cannot enter "
                 f"{closed}, and so not {folder}: choose a place elsewhere, such as {ROOT_HOME}, with {choice}"
             )
-            raise NodeError(msg)
         try:
             check_ours(folder, choice)
             make_folder(folder)
@@ -75,15 +74,13 @@ def prepare(folders: Folders) -> None:
             msg = f"cannot make the folder {folder}: {error.strerror}; choose another with {choice}"
             raise NodeError(msg) from error
         if not os.access(folder, os.W_OK | os.X_OK):
-            msg = f"cannot write to {folder}: it belongs to another user; choose another with {choice}"
-            raise NodeError(msg)
+            raise NodeError(f"cannot write to {folder}: it belongs to another user; choose another with {choice}")
 
 
 def check_ours(folder: Path, choice: str) -> None:
     """Raises NodeError for a folder that holds something and was not made by us: nothing there may be deleted."""
     if folder.exists() and not (folder / LOCK).exists() and (not folder.is_dir() or any(folder.iterdir())):
-        msg = f"{folder} is not empty and no folder of gear-node: choose a new one with {choice}"
-        raise NodeError(msg)
+        raise NodeError(f"{folder} is not empty and no folder of gear-node: choose a new one with {choice}")
 
 
 def prepare_server(folders: Folders) -> None:

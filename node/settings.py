@@ -35,11 +35,9 @@ class NodeSettings(BaseSettings):
     @classmethod
     def _heap_is_a_size(cls, value: str) -> str:
         if not re.fullmatch(r"[1-9][0-9]*[mMgG]", value):
-            msg = f"{value!r} is no size: write a whole number with m or g, such as 512m or 2g"
-            raise ValueError(msg)
+            raise ValueError(f"{value!r} is no size: write a whole number with m or g, such as 512m or 2g")
         if heap_bytes(value) < _SMALLEST_HEAP:
-            msg = f"{value} is too small for OpenSearch: give it 256m at least"
-            raise ValueError(msg)
+            raise ValueError(f"{value} is too small for OpenSearch: give it 256m at least")
         return value.lower()
 
     @field_validator("dir", "cache")

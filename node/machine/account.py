@@ -34,11 +34,10 @@ def server_account(name: str) -> Account | None:
     try:
         entry = pwd.getpwnam(name)
     except KeyError as error:
-        msg = (
+        raise NodeError(
             f"OpenSearch refuses to run as root, and there is no account {name!r} to run it as: "
             "name an existing one in GEAR_NODE_USER"
-        )
-        raise NodeError(msg) from error
+        ) from error
     if entry.pw_uid == 0:
         msg = f"OpenSearch refuses to run as root, and {name!r} is root: name another account in GEAR_NODE_USER"
         raise NodeError(msg)

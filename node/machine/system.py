@@ -33,20 +33,17 @@ def check_platform(system: str, machine: str, libc: str) -> None:
     """
     elsewhere = "Run OpenSearch there in a container (see docker-compose.yml) and set GEAR_OPENSEARCH_URL."
     if system not in _SYSTEMS:
-        msg = f"gear-node runs on Linux and macOS, and this is {system}. {elsewhere}"
-        raise NodeError(msg)
+        raise NodeError(f"gear-node runs on Linux and macOS, and this is {system}. {elsewhere}")
     if machine.lower() not in _MACHINES:
-        msg = (
+        raise NodeError(
             f"gear-node runs on x86-64 and arm64, and this machine is {machine or 'unknown'}: "
             f"there is no packaged Java runtime for it. {elsewhere}"
         )
-        raise NodeError(msg)
     if system == "linux" and libc != "glibc":
-        msg = (
+        raise NodeError(
             f"gear-node needs a Linux with glibc, and this one has {libc or 'another C library (musl?)'}: "
             f"there is no packaged Java runtime for it. {elsewhere}"
         )
-        raise NodeError(msg)
 
 
 def check_this_platform() -> None:

@@ -48,27 +48,24 @@ def wait_ready(port: int, ended: Callable[[], bool], folders: Folders, limit: fl
     colour = None
     while monotonic() < deadline:
         if ended():
-            msg = (
+            raise NodeError(
                 f"OpenSearch ended while starting. The end of its log ({folders.log}):\n{log_tail(folders, log_begins)}"
             )
-            raise NodeError(msg)
         if cluster.is_ours(port):
             colour = cluster.health(port)
             if colour in ("yellow", "green"):
                 return
         sleep(_POLL_SECONDS)
     if colour is not None:
-        msg = (
+        raise NodeError(
             f"OpenSearch answers on port {port}, but its cluster is still {colour} after {limit:.0f} s: "
             f"some index cannot be opened, as {folders.log} tells; `gear-node reset` deletes all data of this node"
         )
-        raise NodeError(msg)
-    msg = (
+    raise NodeError(
         f"OpenSearch did not answer on port {port} within {limit:.0f} s. "
         f"On a slow machine give it longer with --timeout. "
         f"The end of its log ({folders.log}):\n{log_tail(folders, log_begins)}"
     )
-    raise NodeError(msg)
 
 
 def end(pid: int, limit: float) -> bool:
@@ -87,10 +84,9 @@ def end(pid: int, limit: float) -> bool:
         msg = f"the node's process {pid} belongs to another user: stop it as the user who started it"
         raise NodeError(msg) from error
     if not _wait_ended(pid, limit):
-        msg = (
+        raise NodeError(
             f"the node's process {pid} does not end even when killed: see what holds it (state D in ps is a hung disk)"
         )
-        raise NodeError(msg)
     return False
 
 

@@ -19,11 +19,10 @@ def check_same(record: Record, settings: NodeSettings, folders: Folders) -> None
     for name, running in (("port", record.port), ("heap", record.heap), ("jvm", record.jvm)):
         requested = getattr(settings, name)
         if name in settings.model_fields_set and requested != running:
-            msg = (
+            raise NodeError(
                 f"the node in {folders.home} runs already with {name} {running}, not {requested}: stop it first "
                 "(gear-node stop), or start another one with another --dir and --port"
             )
-            raise NodeError(msg)
 
 
 def check_port(port: int) -> None:
@@ -35,27 +34,24 @@ def check_port(port: int) -> None:
     response = cluster.get(port, "/", timeout=1) or {}
     name = response.get("cluster_name")
     hint = f" (an OpenSearch answers there, cluster {name!r}: GEAR_OPENSEARCH_URL can point to it)" if name else ""
-    msg = f"port {port} of 127.0.0.1 is taken{by_owner}{hint}: choose another with --port or GEAR_NODE_PORT"
-    raise NodeError(msg)
+    raise NodeError(f"port {port} of 127.0.0.1 is taken{by_owner}{hint}: choose another with --port or GEAR_NODE_PORT")
 
 
 def check_memory(heap: str, memory: Memory) -> None:
     """Raises NodeError when the memory is too small for a server with this heap."""
     needed = heap_bytes(heap) + JAVA_BESIDE_HEAP
     if memory.available < needed:
-        msg = (
+        raise NodeError(
             f"{memory.limited_by} has {memory.available / 1024**2:.0f} MB of memory free, and a heap of {heap} needs "
             f"{needed / 1024**2:.0f} MB: close something, or choose a smaller heap with --heap (256m at least)"
         )
-        raise NodeError(msg)
 
 
 def check_disk(home: Path, free: int) -> None:
     """Raises NodeError when `free` bytes of disk are too few for a node that stays writable."""
     if free < FREE_DISK_TO_START:
-        msg = (
+        raise NodeError(
             f"the disk of {home} has {free / 1024**3:.1f} GB free, and OpenSearch needs "
             f"{FREE_DISK_TO_START / 1024**3:.0f} GB: when the disk fills up it makes all indices read-only. "
             "Free some, or choose another disk with --dir"
         )
-        raise NodeError(msg)

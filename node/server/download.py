@@ -64,17 +64,15 @@ def fetch(
         except requests.RequestException as error:
             failures.append(f"{address}: {_reason(error)}")
         except ValueError as error:
-            msg = (
+            raise DamagedDownloadError(
                 f"{pinned.coordinates} arrived from {address} with another SHA-256 than the pinned {pinned.sha256}: "
                 "nothing was kept. A proxy or mirror in between changes it, or the source does; "
                 "try another network or GEAR_NODE_REPOSITORY"
-            )
-            raise DamagedDownloadError(msg) from error
-    msg = (
+            ) from error
+    raise UnreachableError(
         f"cannot fetch {pinned.coordinates} ({'; '.join(failures)}). Check the network and the proxy settings, "
         "or name a mirror in GEAR_NODE_REPOSITORY; once fetched, no network is needed again"
     )
-    raise UnreachableError(msg)
 
 
 def _reason(error: requests.RequestException) -> str:

@@ -56,8 +56,7 @@ def check_disk(downloads: Path, free: int) -> None:
     missing = sum(pinned.size for pinned in PINNED_FILES if not (downloads / pinned.filename).exists())
     needed = missing + UNPACKED_BYTES
     if free < needed:
-        msg = (
+        raise NodeError(
             f"{downloads} has {free / 1e6:.0f} MB free, and fetching and unpacking OpenSearch takes "
             f"{needed / 1e6:.0f} MB: free some, or choose another disk with GEAR_NODE_CACHE"
         )
-        raise NodeError(msg)
