@@ -2,9 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from node.settings import heap_bytes
 
@@ -38,18 +36,6 @@ _SYSTEM_OPTIONS = (
     # SPI first: the packaged Java runtime has no Thai segmentation, icu4j-localespi brings it.
     "-Djava.locale.providers=SPI,CLDR",
 )
-
-
-@dataclass(frozen=True)
-class Launch:
-    """Everything that decides how the server is started."""
-
-    java: Path
-    java_major: int
-    server: Path
-    home: Path
-    heap: str
-    jvm: Literal["laptop", "full"]
 
 
 def node_mark(home: Path) -> str:
@@ -120,40 +106,40 @@ def jvm_options(text: str, java_major: int) -> list[str]:
     return options
 
 
-def java_command(launch: Launch, jvm_options_text: str) -> list[str]:
+def java_command(
+    java: Path, java_major: int, server: Path, home: Path, jvm_options_text: str, *, heap: str, jvm: str
+) -> list[str]:
     """The command that starts the server.
 
     `laptop` starts in about 8 s and stays near 400 MB (serial collector, first compiler only); `full` is what
     production runs: G1, both compilers, the heap touched at the start.
     """
-    options = [
-        option for option in jvm_options(jvm_options_text, launch.java_major) if not option.startswith(_OWN_OPTIONS)
-    ]
-    if launch.jvm == "laptop":
+    options = [option for option in jvm_options(jvm_options_text, java_major) if not option.startswith(_OWN_OPTIONS)]
+    if jvm == "laptop":
         options = [option for option in options if "G1" not in option and "InitiatingHeapOccupancy" not in option]
         profile = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
     else:
         profile = ["-XX:+AlwaysPreTouch"]
-    logs = launch.home / "logs"
+    logs = home / "logs"
     return [
-        str(launch.java),
+        str(java),
         *_SYSTEM_OPTIONS,
         *options,
         *profile,
-        f"-Xms{launch.heap}",
-        f"-Xmx{launch.heap}",
+        f"-Xms{heap}",
+        f"-Xmx{heap}",
         # Half the heap, as the server's launcher reckons it.
-        f"-XX:MaxDirectMemorySize={heap_bytes(launch.heap) // 2}",
-        f"-Djava.io.tmpdir={launch.home / 'tmp'}",
+        f"-XX:MaxDirectMemorySize={heap_bytes(heap) // 2}",
+        f"-Djava.io.tmpdir={home / 'tmp'}",
         f"-XX:HeapDumpPath={logs}",
         f"-XX:ErrorFile={logs / 'java-crash-%p.log'}",
-        f"-javaagent:{launch.server / 'agent' / 'opensearch-agent.jar'}",
-        f"-Dopensearch.path.home={launch.server}",
-        f"-Dopensearch.path.conf={launch.home / 'config'}",
+        f"-javaagent:{server / 'agent' / 'opensearch-agent.jar'}",
+        f"-Dopensearch.path.home={server}",
+        f"-Dopensearch.path.conf={home / 'config'}",
         "-Dopensearch.distribution.type=zip",
         "-Dopensearch.bundled_jdk=false",
-        node_mark(launch.home),
+        node_mark(home),
         "-cp",
-        f"{launch.server / 'lib'}/*",
+        f"{server / 'lib'}/*",
         "org.opensearch.bootstrap.OpenSearch",
     ]

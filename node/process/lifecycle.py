@@ -157,26 +157,14 @@ def _launch(
     yml = config.opensearch_yml(data=folders.data, logs=folders.logs, snapshots=folders.snapshots, port=settings.port)
     (folders.config / "opensearch.yml").write_text(yml, encoding="utf-8")
     (folders.config / "log4j2.properties").write_text(config.log4j2_properties())
-    launch = config.Launch(
-        java=runtime.java,
-        java_major=runtime.major,
-        server=server,
-        home=folders.home,
-        heap=settings.heap,
-        jvm=settings.jvm,
-    )
-    command = config.java_command(launch, (server / "config" / "jvm.options").read_text())
-    say(f"starting OpenSearch on port {settings.port} (Java {runtime.major}, heap {settings.heap})")
+    options = (server / "config" / "jvm.options").read_text()
+    heap, jvm = settings.heap, settings.jvm
+    command = config.java_command(runtime.java, runtime.major, server, folders.home, options, heap=heap, jvm=jvm)
+    say(f"starting OpenSearch on port {settings.port} (Java {runtime.major}, heap {heap})")
     log_begins = folders.log.stat().st_size if folders.log.exists() else 0
     child = daemon.launch(command, folders)
-    record = Record(
-        pid=child.pid,
-        started=started_at(child.pid) or 0.0,
-        port=settings.port,
-        heap=settings.heap,
-        jvm=settings.jvm,
-        java=str(runtime.home),
-    )
+    started = started_at(child.pid) or 0.0
+    record = Record(child.pid, started, settings.port, heap, jvm, java=str(runtime.home))
     ready = False
     try:
         write_record(folders.record, record)

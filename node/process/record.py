@@ -1,5 +1,6 @@
 """The pid file: which process runs the node, and whether it still does."""
 
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -27,8 +28,6 @@ class Record:
 
 def write_record(path: Path, record: Record) -> None:
     """Replace the pid file in one step, so that nobody ever reads half of it."""
-    import json
-
     unfinished = path.with_name(f"{path.name}.part")
     unfinished.write_text(json.dumps(asdict(record)) + "\n")
     unfinished.replace(path)
@@ -36,8 +35,6 @@ def write_record(path: Path, record: Record) -> None:
 
 def read_record(path: Path) -> Record | None:
     """What the pid file says, or None when there is none. Raises NodeError when it is not one of ours."""
-    import json
-
     try:
         text = path.read_text()
     except FileNotFoundError:

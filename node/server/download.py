@@ -5,7 +5,7 @@ from pathlib import Path
 
 import requests
 
-from node.errors import DamagedDownloadError, UnreachableError
+from node.errors import NodeError
 from node.server.pins import PINNED_FILES, PinnedFile
 
 _TIMEOUT = (10, 30)
@@ -37,7 +37,7 @@ def fetch(
 ) -> Path:
     """The checked file in `folder`, fetched from the first address that has it unless it is there.
 
-    Raises UnreachableError or DamagedDownloadError; nothing of a failed download stays.
+    Raises NodeError where none has it, or its SHA-256 is not the pinned one; nothing of a failed download stays.
     """
     import pooch
 
@@ -64,12 +64,12 @@ def fetch(
         except requests.RequestException as error:
             failures.append(f"{address}: {_reason(error)}")
         except ValueError as error:
-            raise DamagedDownloadError(
+            raise NodeError(
                 f"{pinned.coordinates} arrived from {address} with another SHA-256 than the pinned {pinned.sha256}: "
                 "nothing was kept. A proxy or mirror in between changes it, or the source does; "
                 "try another network or GEAR_NODE_REPOSITORY"
             ) from error
-    raise UnreachableError(
+    raise NodeError(
         f"cannot fetch {pinned.coordinates} ({'; '.join(failures)}). Check the network and the proxy settings, "
         "or name a mirror in GEAR_NODE_REPOSITORY; once fetched, no network is needed again"
     )

@@ -132,16 +132,11 @@ def secured_node(
             prepare_server(folders)
             more = _of_cluster(number, transport, ports[count:]) if count > 1 else {}
             _configure(folders, secrets, http, (servers[0].folders if servers else folders).snapshots, more)
-            launch = config.Launch(
-                java=runtime.java,
-                java_major=runtime.major,
-                server=installed,
-                home=folders.home,
-                heap=heap,
-                jvm=jvm,
-            )
             options = (installed / "config" / "jvm.options").read_text(encoding="utf-8")
-            servers.append(Server(folders, config.java_command(launch, options), f"https://127.0.0.1:{http}"))
+            command = config.java_command(
+                runtime.java, runtime.major, installed, folders.home, options, heap=heap, jvm=jvm
+            )
+            servers.append(Server(folders, command, f"https://127.0.0.1:{http}"))
             servers[-1].launch()
         for server in servers:
             server.wait(secrets / "ca.pem")

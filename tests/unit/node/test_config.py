@@ -1,12 +1,10 @@
 """The server is started as its own launcher would, on loopback only, and small enough for a laptop."""
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from node.process.config import Launch, java_command, jvm_options, log4j2_properties, node_mark, opensearch_yml
+from node.process.config import java_command, jvm_options, log4j2_properties, node_mark, opensearch_yml
 
 JVM_OPTIONS = """
 ## a comment
@@ -27,16 +25,8 @@ JVM_OPTIONS = """
 """
 
 
-def launch(**changes: Any) -> Launch:
-    usual = Launch(
-        java=Path("/jre/bin/java"),
-        java_major=25,
-        server=Path("/server"),
-        home=Path("/node"),
-        heap="512m",
-        jvm="laptop",
-    )
-    return replace(usual, **changes)
+def command_of(*, heap: str = "512m", jvm: str = "laptop") -> list[str]:
+    return java_command(Path("/jre/bin/java"), 25, Path("/server"), Path("/node"), JVM_OPTIONS, heap=heap, jvm=jvm)
 
 
 @pytest.mark.parametrize(
@@ -60,20 +50,20 @@ def test_an_option_for_one_java_version_is_for_that_one_only() -> None:
 
 
 def test_the_laptop_profile_is_small_and_quick() -> None:
-    command = java_command(launch(), JVM_OPTIONS)
+    command = command_of()
     assert {"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xms512m", "-Xmx512m"} <= set(command)
     assert "-XX:MaxDirectMemorySize=268435456" in command
     assert not [option for option in command if "G1" in option or "AlwaysPreTouch" in option or "Xms1g" in option]
 
 
 def test_the_full_profile_is_what_production_runs() -> None:
-    command = java_command(launch(jvm="full", heap="2g"), JVM_OPTIONS)
+    command = command_of(jvm="full", heap="2g")
     assert {"-XX:+UseG1GC", "-XX:G1ReservePercent=25", "-XX:+AlwaysPreTouch", "-Xmx2g"} <= set(command)
     assert not [option for option in command if "TieredStop" in option or "Serial" in option]
 
 
 def test_the_command_carries_thai_the_agent_and_the_mark_of_its_directory() -> None:
-    command = java_command(launch(), JVM_OPTIONS)
+    command = command_of()
     assert command[0] == "/jre/bin/java"
     assert command[-3:] == ["-cp", "/server/lib/*", "org.opensearch.bootstrap.OpenSearch"]
     assert "-Djava.locale.providers=SPI,CLDR" in command
