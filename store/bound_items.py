@@ -16,16 +16,14 @@ _BOUND_AMONG: Final = union(_ORDERED.where(orders.c.item.in_(_ITEMS)), _HELD.whe
 
 async def bound_among(connection: AsyncConnection, platform: int, items: Collection[int]) -> set[int]:
     """Those of these items, at most 10,000, that are bound."""
-    rows = await connection.execute(_BOUND_AMONG, {"of_platform": platform, "items": list(items)})
-    return set(rows.scalars())
+    return set(await connection.scalars(_BOUND_AMONG, {"of_platform": platform, "items": list(items)}))
 
 
 async def bound_items(connection: AsyncConnection, platform: int, after: int | None, limit: int) -> list[int]:
     """A page of at most `limit` bound items of the platform, ascending, behind the item `after`."""
     # each part limited by itself, so that a page costs a page
     page = union(*(select(_first(part, after, limit).subquery()) for part in (_ORDERED, _HELD)))
-    rows = await connection.execute(page.order_by("item").limit(limit), {"of_platform": platform})
-    return list(rows.scalars())
+    return list(await connection.scalars(page.order_by("item").limit(limit), {"of_platform": platform}))
 
 
 def _first(part: Select[tuple[int]], after: int | None, limit: int) -> Select[tuple[int]]:

@@ -20,11 +20,8 @@ from store.schema import webhook_endpoints
 _ID_BYTES: Final = 12
 _SECRET_BYTES: Final = 32  # Standard Webhooks asks for 24 to 64
 _PORTS: Final = {"http": 80, "https": 443}
-_OF_TOKEN: Final = (
-    select(webhook_endpoints)
-    .where(webhook_endpoints.c.token_id == bindparam("of_token"))
-    .order_by(webhook_endpoints.c.created_at, webhook_endpoints.c.id)
-)
+_ALL: Final = select(webhook_endpoints).order_by(webhook_endpoints.c.created_at, webhook_endpoints.c.id)
+_OF_TOKEN: Final = _ALL.where(webhook_endpoints.c.token_id == bindparam("of_token"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,16 +93,12 @@ async def add(connection: AsyncConnection, token_id: str, url: str, *, exact: bo
 
 async def of_token(connection: AsyncConnection, token_id: str) -> list[Endpoint]:
     """The endpoints of the token, oldest first."""
-    rows = await connection.execute(_OF_TOKEN, {"of_token": token_id})
-    return [Endpoint(**row._mapping) for row in rows]
+    return [Endpoint(**row._mapping) for row in await connection.execute(_OF_TOKEN, {"of_token": token_id})]
 
 
 async def list_all(connection: AsyncConnection) -> list[Endpoint]:
     """Every endpoint, oldest first."""
-    rows = await connection.execute(
-        select(webhook_endpoints).order_by(webhook_endpoints.c.created_at, webhook_endpoints.c.id)
-    )
-    return [Endpoint(**row._mapping) for row in rows]
+    return [Endpoint(**row._mapping) for row in await connection.execute(_ALL)]
 
 
 async def remove(connection: AsyncConnection, endpoint_id: str) -> bool:

@@ -27,6 +27,7 @@ from store.records import Actor
 MIGRATION_TIMEOUTS: Final = Timeouts(connect=10.0, lock=60.0, statement=600.0)
 """Seconds. A migration may wait for another one, and may rewrite a large table."""
 
+_FOLDER: Final = Path(__file__).parent / "migrations"
 _LOCK: Final = 0x67656172  # "gear" in ASCII: the advisory lock that migrations of this project share
 
 
@@ -34,7 +35,7 @@ def head() -> str:
     """The newest revision."""
     revision = ScriptDirectory.from_config(_config()).get_current_head()
     if revision is None:
-        raise FileNotFoundError(f"no migrations in {_folder()}: the package is incomplete, install it again")
+        raise FileNotFoundError(f"no migrations in {_FOLDER}: the package is incomplete, install it again")
     return revision
 
 
@@ -101,9 +102,5 @@ async def _opened(url: str, begin: str) -> AsyncIterator[AsyncConnection]:
 def _config() -> Config:
     config = Config()
     # Alembic reads the value as a template of configparser, where % is special
-    config.set_main_option("script_location", str(_folder()).replace("%", "%%"))
+    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
     return config
-
-
-def _folder() -> Path:
-    return Path(__file__).parent / "migrations"

@@ -4,7 +4,7 @@ Times are UTC, whole microseconds since 1970 in a BIGINT, so that both databases
 """
 
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import (
     BigInteger,
@@ -21,6 +21,7 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     Text,
+    TextClause,
     UniqueConstraint,
     false,
     literal_column,
@@ -77,6 +78,13 @@ class Instant(TypeDecorator[datetime]):
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
         """Gives UTC back, whatever zone was given in."""
         return None if value is None else _EPOCH + value * _MICROSECOND
+
+
+def partial_index(
+    name: str, condition: ColumnElement[bool] | TextClause, *columns: Column[Any], unique: bool = False
+) -> None:
+    """Adds an index of the rows that meet a condition to their table, on both databases."""
+    Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
 
 
 metadata = MetaData()
@@ -161,23 +169,8 @@ orders = Table(
     CheckConstraint("price_minor >= 0 AND fee_minor >= 0 AND total_minor >= 0", name="orders_amounts"),
 )
 # One item, one active order: the database holds it, no read before the write does.
-Index(
-    "orders_one_active",
-    orders.c.platform,
-    orders.c.item,
-    unique=True,
-    sqlite_where=ACTIVE,
-    postgresql_where=ACTIVE,
-)
-Index(
-    "orders_one_tried",
-    orders.c.token_id,
-    orders.c.platform,
-    orders.c.item,
-    unique=True,
-    sqlite_where=ACTIVE_SANDBOX,
-    postgresql_where=ACTIVE_SANDBOX,
-)
+partial_index("orders_one_active", ACTIVE, orders.c.platform, orders.c.item, unique=True)
+partial_index("orders_one_tried", ACTIVE_SANDBOX, orders.c.token_id, orders.c.platform, orders.c.item, unique=True)
 # Read backwards they are lists of orders, newest first: a token's, and everybody's, whole or of one value.
 Index("orders_of_token", orders.c.token_id, orders.c.created_at, orders.c.id)
 Index("orders_of_token_in_state", orders.c.token_id, orders.c.state, orders.c.created_at, orders.c.id)
@@ -185,9 +178,9 @@ Index("orders_in_time", orders.c.created_at, orders.c.id)
 Index("orders_in_state", orders.c.state, orders.c.created_at, orders.c.id)
 Index("orders_of_account", orders.c.account, orders.c.created_at, orders.c.id)
 Index("orders_of_item", orders.c.item, orders.c.created_at, orders.c.id)
-Index("orders_personal_at_end", orders.c.updated_at, sqlite_where=PERSONAL, postgresql_where=PERSONAL)
-Index("orders_to_forget_at_end", orders.c.updated_at, sqlite_where=TO_FORGET, postgresql_where=TO_FORGET)
-Index("orders_undelivered", orders.c.token_id, orders.c.account, sqlite_where=UNDELIVERED, postgresql_where=UNDELIVERED)
+partial_index("orders_personal_at_end", PERSONAL, orders.c.updated_at)
+partial_index("orders_to_forget_at_end", TO_FORGET, orders.c.updated_at)
+partial_index("orders_undelivered", UNDELIVERED, orders.c.token_id, orders.c.account)
 
 order_events = Table(
     "order_events",
@@ -234,7 +227,7 @@ idempotency_keys = Table(
     PrimaryKeyConstraint("token_id", "key", name="idempotency_keys_pk"),
 )
 Index("idempotency_keys_in_time", idempotency_keys.c.created_at)
-Index("idempotency_keys_refused", idempotency_keys.c.created_at, sqlite_where=REFUSED, postgresql_where=REFUSED)
+partial_index("idempotency_keys_refused", REFUSED, idempotency_keys.c.created_at)
 Index("idempotency_keys_of_order", idempotency_keys.c.order_id)
 
 # What sandbox orders are still to go through by themselves.
@@ -276,12 +269,7 @@ index_outbox = Table(
     Column("failures", Integer, nullable=False, server_default="0"),  # by faults of ours, since its last change
     PrimaryKeyConstraint("platform", "item", name="index_outbox_pk"),
 )
-Index(
-    "index_outbox_pending",
-    index_outbox.c.updated_at,
-    sqlite_where=UPDATE_PENDING,
-    postgresql_where=UPDATE_PENDING,
-)
+partial_index("index_outbox_pending", UPDATE_PENDING, index_outbox.c.updated_at)
 
 # What the service signs its cursors with, base64; made by whichever process first needs it.
 signing_keys = Table(
@@ -374,7 +362,7 @@ def is_pending(rows: FromClause) -> ColumnElement[bool]:
 
 
 PENDING: Final = is_pending(deliveries)
-Index("deliveries_pending", deliveries.c.next_attempt_at, sqlite_where=PENDING, postgresql_where=PENDING)
+partial_index("deliveries_pending", PENDING, deliveries.c.next_attempt_at)
 
 delivery_attempts = Table(
     "delivery_attempts",

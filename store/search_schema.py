@@ -16,7 +16,7 @@ from sqlalchemy import (
     text,
 )
 
-from store.schema import Instant, metadata
+from store.schema import Instant, metadata, partial_index
 
 # Searches that call back (store.saved_searches). One that was removed stays until its callbacks are erased.
 LIVE_SEARCH: Final = text("removed_at IS NULL")
@@ -38,21 +38,9 @@ saved_searches = Table(
     Column("removed_at", Instant),
     PrimaryKeyConstraint("id", name="saved_searches_pk"),
 )
-Index(
-    "saved_searches_once",
-    saved_searches.c.token_id,
-    saved_searches.c.body_digest,
-    unique=True,
-    sqlite_where=LIVE_SEARCH,
-    postgresql_where=LIVE_SEARCH,
-)
+partial_index("saved_searches_once", LIVE_SEARCH, saved_searches.c.token_id, saved_searches.c.body_digest, unique=True)
 Index("saved_searches_of_token", saved_searches.c.token_id, saved_searches.c.created_at, saved_searches.c.id)
-Index(
-    "saved_searches_to_erase",
-    saved_searches.c.removed_at,
-    sqlite_where=REMOVED_SEARCH,
-    postgresql_where=REMOVED_SEARCH,
-)
+partial_index("saved_searches_to_erase", REMOVED_SEARCH, saved_searches.c.removed_at)
 
 # What a saved search is told in one callback: a JSON array of changes, by zlib.
 search_matches = Table(

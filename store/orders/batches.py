@@ -21,7 +21,7 @@ _ORDERS: Final[Select[tuple[str, int, int]]] = select(orders.c.id, orders.c.plat
 async def next_expiry(connection: AsyncConnection, skip: Sequence[str] = ()) -> datetime | None:
     """When the oldest order in `created`, without those to skip, was placed; None where there is none."""
     oldest = select(func.min(orders.c.created_at)).where(orders.c.state == "created", orders.c.id.not_in(skip))
-    placed_at: datetime | None = (await connection.execute(oldest)).scalar_one()
+    placed_at: datetime | None = await connection.scalar(oldest)
     return placed_at
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Executable, bindparam, delete, select, text
+from sqlalchemy import bindparam, delete, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import audit
@@ -23,8 +23,7 @@ _KEEP_ORDERS_OUT: Final = text("LOCK TABLE orders IN SHARE ROW EXCLUSIVE MODE")
 
 async def is_held(connection: AsyncConnection, platform: int, item: int) -> bool:
     """Whether the item is held without an order."""
-    row = await connection.execute(_IS_HELD, {"of_platform": platform, "of_item": item})
-    return row.first() is not None
+    return await connection.scalar(_IS_HELD, {"of_platform": platform, "of_item": item}) is not None
 
 
 async def list_held(connection: AsyncConnection, platform: int) -> dict[int, datetime]:
@@ -46,7 +45,8 @@ async def keep(
     free = sorted(set(items) - await bound_among(connection, platform, items))
     if free:
         rows = [{"platform": platform, "item": item, "held_at": now} for item in free]
-        await connection.execute(_holding(connection.dialect.name), rows)
+        holding = insert_for(connection.dialect.name, held_items)
+        await connection.execute(holding.on_conflict_do_nothing(index_elements=["platform", "item"]), rows)
         await _publish(connection, platform, free, "item.keep", actor, now)
     return free
 
@@ -62,14 +62,9 @@ async def release(
     return free
 
 
-def _holding(dialect: str) -> Executable:
-    return insert_for(dialect, held_items).on_conflict_do_nothing(index_elements=["platform", "item"])
-
-
 async def _publish(
     connection: AsyncConnection, platform: int, items: Collection[int], action: str, actor: Actor, now: datetime
 ) -> None:
     await index_outbox.enqueue(connection, platform, list(items), now)
-    details: dict[str, Any] = {"platform": platform}
     for item in items:
-        await audit.record(connection, actor, action, str(item), now, details)
+        await audit.record(connection, actor, action, str(item), now, {"platform": platform})

@@ -54,10 +54,10 @@ async def mark_again(connection: AsyncConnection, order_ids: Sequence[str]) -> l
 
 
 async def _mark(connection: AsyncConnection, condition: ColumnElement[bool], limit: int) -> list[str]:
-    selected = list((await connection.execute(select(orders.c.id).where(condition).limit(limit))).scalars())
+    selected = list(await connection.scalars(select(orders.c.id).where(condition).limit(limit)))
     await lock_orders(connection, selected)
     statement = update(orders).where(orders.c.id.in_(selected), condition).values(forget=True)
-    return list((await connection.execute(statement.returning(orders.c.id))).scalars())
+    return list(await connection.scalars(statement.returning(orders.c.id)))
 
 
 async def erase_account(connection: AsyncConnection, account: str, token_ids: Sequence[str], limit: int) -> list[str]:
@@ -66,13 +66,13 @@ async def erase_account(connection: AsyncConnection, account: str, token_ids: Se
     """
     ended = and_(*_own(account, token_ids), orders.c.state.in_(ENDED))
     statement = select(orders.c.id).where(ended).order_by(orders.c.created_at, orders.c.id).limit(limit)
-    return await _erase_ended(connection, list((await connection.execute(statement)).scalars()))
+    return await _erase_ended(connection, list(await connection.scalars(statement)))
 
 
 async def erase_marked(connection: AsyncConnection, order_ids: Sequence[str]) -> list[str]:
     """Erases the personal data of those of these orders that are marked and at their end; returns their ids."""
     statement = select(orders.c.id).where(orders.c.id.in_(order_ids), orders.c.forget, orders.c.state.in_(ENDED))
-    return await _erase_ended(connection, list((await connection.execute(statement)).scalars()))
+    return await _erase_ended(connection, list(await connection.scalars(statement)))
 
 
 async def waiting(connection: AsyncConnection, account: str, token_ids: Sequence[str]) -> dict[str, str]:
@@ -100,13 +100,13 @@ async def erasable(
     They are unchanged since `before`; with None they were to be forgotten, and their last callback is through.
     """
     statement = select(orders.c.id).where(_is_erasable(before), orders.c.id.not_in(skip))
-    return list((await connection.execute(statement.order_by(orders.c.updated_at).limit(limit))).scalars())
+    return list(await connection.scalars(statement.order_by(orders.c.updated_at).limit(limit)))
 
 
 async def erase(connection: AsyncConnection, before: datetime | None, order_ids: Sequence[str]) -> list[str]:
     """Erases the personal data of those of these orders that are still to be erased; returns their ids."""
     ours = select(orders.c.id).where(orders.c.id.in_(order_ids), _is_erasable(before))
-    ids = list((await connection.execute(ours.with_for_update(skip_locked=True))).scalars())
+    ids = list(await connection.scalars(ours.with_for_update(skip_locked=True)))
     await _erase(connection, ids)
     return ids
 

@@ -39,7 +39,7 @@ _SCHEDULE_FIRST: Final = (
 async def enqueue_first(connection: AsyncConnection, order_id: str, callback_url: str | None, now: datetime) -> None:
     """Queues the first event of an order that this transaction places; nothing where it has no callback address."""
     if callback_url is not None:
-        await _queue(connection, order_id, 1, callback_url, now)
+        await connection.execute(_ENQUEUE, pending_row(order_id, 1, callback_url, now))
 
 
 async def enqueue(connection: AsyncConnection, order_id: str, now: datetime) -> None:
@@ -51,13 +51,9 @@ async def enqueue(connection: AsyncConnection, order_id: str, now: datetime) -> 
     waiting = select(deliveries.c.n).where(deliveries.c.order_id == order_id, PENDING).exists()
     columns = orders.c.callback_url, newest.label("n"), waiting.label("waiting")
     order = (await connection.execute(select(*columns).where(orders.c.id == order_id))).one()
-    if order.callback_url is None:
-        return
-    await _queue(connection, order_id, order.n, order.callback_url, None if order.waiting else now)
-
-
-async def _queue(connection: AsyncConnection, order_id: str, n: int, url: str, at: datetime | None) -> None:
-    await connection.execute(_ENQUEUE, pending_row(order_id, n, url, at))
+    if order.callback_url is not None:
+        due_at = None if order.waiting else now
+        await connection.execute(_ENQUEUE, pending_row(order_id, order.n, order.callback_url, due_at))
 
 
 def pending_row(subject_id: str, n: int, url: str, at: datetime | None) -> dict[str, object]:

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
 from sqlalchemy import (
-    ColumnElement,
     Row,
     and_,
     bindparam,
@@ -215,8 +214,9 @@ async def end(connection: AsyncConnection, order_ids: Collection[str]) -> None:
 
 async def release(connection: AsyncConnection, work: DeliveryWork) -> None:
     """Ends the lease of a delivery that was not attempted to the end; it is due at once."""
+    row = deliveries.c.order_id == work.subject.id, deliveries.c.n == work.n
     own = deliveries.c.leased_until == work.leased_until
-    await connection.execute(update(deliveries).where(*_row(work.subject.id, work.n), own).values(leased_until=None))
+    await connection.execute(update(deliveries).where(*row, own).values(leased_until=None))
 
 
 async def overdue(connection: AsyncConnection, now: datetime) -> tuple[int, datetime | None]:
@@ -228,15 +228,10 @@ async def overdue(connection: AsyncConnection, now: datetime) -> tuple[int, date
 
 def _due(now: datetime, saturated: Saturated) -> dict[str, Any]:
     """The values of _DUE, and of _HAS_CAPACITY where anybody is saturated."""
-    due = {"now": now, "latest": now + MAX_WAIT}
-    if not saturated:
-        return due
-    return {
-        **due,
-        "receivers": sorted(saturated.receivers),
-        "tokens": sorted(saturated.tokens),
-        "sandbox": sorted(saturated.sandbox),
-    }
+    due: dict[str, Any] = {"now": now, "latest": now + MAX_WAIT}
+    if saturated:
+        due |= {name: sorted(values) for name, values in vars(saturated).items()}
+    return due
 
 
 def _work(row: Row[Any], secrets: tuple[str, ...], leased_until: datetime) -> DeliveryWork:
@@ -267,7 +262,3 @@ def _matches(row: Row[Any]) -> SearchMatches:
         at=row.matched_at,
         changes=zlib.decompress(row.changes),
     )
-
-
-def _row(order_id: str, n: int) -> tuple[ColumnElement[bool], ...]:
-    return deliveries.c.order_id == order_id, deliveries.c.n == n

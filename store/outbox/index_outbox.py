@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
 
-from sqlalchemy import ColumnElement, Executable, bindparam, case, func, null, or_, select, tuple_, update
+from sqlalchemy import Executable, bindparam, case, func, null, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.bound_items import bound_among
@@ -150,19 +150,19 @@ async def mark_failed(
     as long. `failures` is 1 where it failed alone by a fault of ours.
     """
     until = now + timedelta(seconds=retry_after)
-    own = index_outbox.c.leased_until == index_update.leased_until
+    own = (
+        index_outbox.c.platform == index_update.platform,
+        index_outbox.c.item == index_update.item,
+        index_outbox.c.leased_until == index_update.leased_until,
+    )
     values = {"leased_until": until, "failures": index_outbox.c.failures + failures}
-    await connection.execute(update(index_outbox).where(*_row(index_update), own).values(values))
+    await connection.execute(update(index_outbox).where(*own).values(values))
 
 
 async def resume(connection: AsyncConnection) -> int:
     """Takes up again what is set aside; returns how many items that are."""
     resumed = await connection.execute(update(index_outbox).where(UPDATE_PENDING, _SET_ASIDE).values(failures=0))
     return resumed.rowcount
-
-
-def _row(index_update: IndexUpdate) -> tuple[ColumnElement[bool], ...]:
-    return index_outbox.c.platform == index_update.platform, index_outbox.c.item == index_update.item
 
 
 async def count_pending(connection: AsyncConnection) -> int:
@@ -173,7 +173,7 @@ async def count_pending(connection: AsyncConnection) -> int:
 async def oldest_pending(connection: AsyncConnection) -> datetime | None:
     """When the first of these items changed."""
     statement = select(func.min(index_outbox.c.updated_at)).where(UPDATE_PENDING)
-    changed_at: datetime | None = (await connection.execute(statement)).scalar_one()
+    changed_at: datetime | None = await connection.scalar(statement)
     return changed_at
 
 
@@ -213,7 +213,7 @@ def _enqueueing(dialect: str) -> Executable:
 async def enqueue_ever_ordered(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> int:
     """Queues those of these items, at most MAX_LEASE_ROWS, that were ever ordered; returns how many."""
     statement = select(index_outbox.c.item).where(index_outbox.c.platform == platform, index_outbox.c.item.in_(items))
-    ordered = list((await connection.execute(statement)).scalars())
+    ordered = list(await connection.scalars(statement))
     await enqueue(connection, platform, ordered, now)
     return len(ordered)
 
@@ -223,7 +223,7 @@ async def changed_among(connection: AsyncConnection, platform: int, items: Seque
     statement = select(index_outbox.c.item).where(
         index_outbox.c.platform == platform, index_outbox.c.item.in_(items), index_outbox.c.updated_at >= since
     )
-    return set((await connection.execute(statement)).scalars())
+    return set(await connection.scalars(statement))
 
 
 async def may_be_bound_among(
@@ -237,7 +237,7 @@ async def may_be_bound_among(
         index_outbox.c.item.in_(items),
         or_(UPDATE_PENDING, index_outbox.c.updated_at >= now - IN_TRANSIT),
     )
-    expected = set((await connection.execute(statement)).scalars())
+    expected = set(await connection.scalars(statement))
     return expected | await bound_among(connection, platform, items)
 
 
@@ -253,5 +253,4 @@ async def changed_since(
     )
     if after is not None:
         statement = statement.where(index_outbox.c.item > after)
-    rows = await connection.execute(statement.order_by(index_outbox.c.item).limit(limit))
-    return list(rows.scalars())
+    return list(await connection.scalars(statement.order_by(index_outbox.c.item).limit(limit)))

@@ -75,7 +75,7 @@ async def recover(
         .order_by(orders.c.id)
         .limit(limit)
     )
-    ids = list((await connection.execute(statement)).scalars())
+    ids = list(await connection.scalars(statement))
     count = 0
     for order_id in ids:
         count += await _requeue(connection, order_id, missed, now)

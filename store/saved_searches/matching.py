@@ -57,13 +57,9 @@ async def place(connection: AsyncConnection, name: str) -> Place:
 
 async def advance(connection: AsyncConnection, name: str, before: Place, after: Place) -> None:
     """Moves from one place to the next; raises LeaseLostError where another matcher has gone on from there."""
-    at = search_matchers.c.segment
-    ours = (
-        search_matchers.c.name == name,
-        at.is_(None) if before.segment is None else at == before.segment,
-        search_matchers.c.seq == before.seq,
-    )
-    moved = await connection.execute(update(search_matchers).where(*ours).values(segment=after.segment, seq=after.seq))
+    place = search_matchers.c.segment == before.segment, search_matchers.c.seq == before.seq
+    ours = update(search_matchers).where(search_matchers.c.name == name, *place)
+    moved = await connection.execute(ours.values(segment=after.segment, seq=after.seq))
     if not moved.rowcount:
         raise LeaseLostError
 
