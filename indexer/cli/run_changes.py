@@ -22,12 +22,10 @@ def run_changes(
     rejects: Path | None,
     retry_timeout: float,
 ) -> None:
-    """`gear-indexer upsert` and `gear-indexer delete`."""
     result: dict[str, Any] = {"platform": platform}
     with command_result(result, as_json=as_json):
         index = index_of(platform)
         report = ChangeReport(index.platform.id, index.alias)
-        result.update(report.as_json())
         try:
             mapper = mapper_of(map_file)
             named = expand_patterns(sources)

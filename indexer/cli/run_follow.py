@@ -41,7 +41,6 @@ def run_follow(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """`gear-indexer follow`."""
     result: dict[str, Any] = {"platform": platform, "source": source}
     with command_result(result, as_json=as_json), ExitStack() as resources:
         index = index_of(platform)
@@ -99,21 +98,20 @@ def _stream(source: str, index: PlatformIndex, retry_timeout: float, options: di
 
 def _properties(file: Path | None) -> dict[str, str]:
     """The properties of a file as Kafka's own tools read it: `name=value` lines; raises CommandError."""
+    if file is None:
+        return {}
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{file} cannot be read: {error}") from error
     properties = {}
-    for number, line in enumerate([] if file is None else _lines(file), 1):
+    for number, line in enumerate(lines, 1):
         name, equals, value = line.partition("=")
         if line.strip() and not line.lstrip().startswith("#"):
             if not equals:
                 raise CommandError(f"{file}, line {number}: must be name=value")
             properties[name.strip()] = value.strip()
     return properties
-
-
-def _lines(file: Path) -> list[str]:
-    try:
-        return file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{file} cannot be read: {error}") from error
 
 
 def _shown(

@@ -29,12 +29,10 @@ def run_load(
     metrics_file: Path | None,
     **options: Any,
 ) -> None:
-    """`gear-indexer load`."""
     result: dict[str, Any] = {"platform": platform, "swapped": False}
     with command_result(result, as_json=as_json):
         index = index_of(platform)
         report = LoadReport(index.platform.id, index.alias)
-        result.update(report.as_json())
         interruption = Interruption()
         try:
             job = _job(files, index, options, quiet=quiet)
@@ -56,12 +54,10 @@ def run_load(
 
 
 def run_dry_load(files: tuple[str, ...], *, platform: str, quiet: bool, as_json: bool, **options: Any) -> None:
-    """`gear-indexer load --dry-run`."""
     result: dict[str, Any] = {"platform": platform, "dryRun": True, "wouldSwap": False}
     with command_result(result, as_json=as_json):
         index = index_of(platform)
         report = DryRunReport(index.platform.id, index.alias)
-        result.update(report.as_json())
         began = time.monotonic()
         try:
             job = _job(files, index, options, quiet=quiet)

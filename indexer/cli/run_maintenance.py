@@ -30,7 +30,6 @@ _ALIVE = {True: "it runs", False: "it has crashed", None: "on another machine"}
 
 
 def run_status(platform: str | None, *, as_json: bool) -> None:
-    """`gear-indexer status`."""
     result: dict[str, Any] = {}
     with command_result(result, as_json=as_json):
         indices = all_indices() if platform is None else [index_of(platform)]
@@ -108,7 +107,6 @@ def run_rollback(
     without_orders: bool,
     as_json: bool,
 ) -> None:
-    """`gear-indexer rollback`."""
     result: dict[str, Any] = {"platform": platform, "swapped": False}
     with command_result(result, as_json=as_json):
         index = index_of(platform)
@@ -139,7 +137,6 @@ def _way_back(result: dict[str, Any]) -> str:
 
 
 def run_prune(platform: str, keep: int, *, as_json: bool) -> None:
-    """`gear-indexer prune`."""
     result: dict[str, Any] = {"platform": platform}
     with command_result(result, as_json=as_json):
         index = index_of(platform)

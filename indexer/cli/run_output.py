@@ -19,7 +19,6 @@ from indexer.sample.generator import Sampler
 
 
 def run_export(platform: str, *, output: Path | None, quiet: bool, as_json: bool) -> None:
-    """`gear-indexer export`."""
     result: dict[str, Any] = {"platform": platform, "output": None if output is None else str(output)}
     with command_result(result, as_json=as_json):
         index = index_of(platform)
@@ -37,7 +36,6 @@ def run_export(platform: str, *, output: Path | None, quiet: bool, as_json: bool
 
 
 def run_sample(count: int, seed: int, *, catalogue: Path, platform: str, output: Path | None, as_json: bool) -> None:
-    """`gear-indexer sample`."""
     result: dict[str, Any] = {"count": count, "seed": seed, "output": None if output is None else str(output)}
     with command_result(result, as_json=as_json):
         began = time.monotonic()

@@ -23,8 +23,7 @@ from mappings.definition import Definition
 from mappings.names import products_of
 
 if TYPE_CHECKING:
-    from indexer.products.altered import AlteredProducts
-    from indexer.products.missing import NamedProducts
+    from indexer.products.comparison import AlteredProducts, NamedProducts
 
 MAX_UNUSED = 10_000  # products that no item names, of which nothing is said: 3 MB
 

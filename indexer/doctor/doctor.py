@@ -13,22 +13,24 @@ from opensearchpy.exceptions import OpenSearchException, TransportError
 from indexer.doctor import checks, cluster
 from indexer.doctor.checks import PlatformFacts
 from indexer.doctor.facts import EngineFacts, IndexFacts, engine_facts, index_facts
-from indexer.doctor.findings import Code, Finding, Severity
+from indexer.doctor.findings import Action, Code, Finding, Repair, Severity
 from indexer.doctor.locks import LockFacts
 from indexer.doctor.orders import check_disagreement, database_fault, late_updates, orders_fault
-from indexer.doctor.repairs import Repairs
+from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import retry_when_lost
 from indexer.errors import CommandError
-from indexer.locking.lock import is_alive
+from indexer.locking.lock import Lock, is_alive
 from indexer.locking.record import LockRecords
+from indexer.maintenance.rollback import RETRY_SECONDS as LOCKED_RETRY_SECONDS
+from indexer.maintenance.rollback import Rollback
 from indexer.orders.agreement import Agreement
 from indexer.orders.claims import Claims
 from indexer.orders.database import OrdersDatabase
-from indexer.products.altered import altered_products
-from indexer.products.missing import named_products
+from indexer.products.comparison import altered_products, named_products
 from mappings.definition import Definition
 from mappings.engine_errors import describe_error
+from mappings.names import generation_of
 from mappings.platforms import Platform
 from store.connection.errors import StoreError, StoreUnavailable
 
@@ -79,12 +81,9 @@ class Doctor:
 
     def _repair(self, finding: Finding, say: Callable[[str], None]) -> str | None:
         """Makes one repair; why it could not be made, if so."""
-        platform = next(entry for entry in self.platforms if entry.id == finding.platform)
-        alias, definition = self.alias_of(platform.id), self.definition.with_shards(platform.shards)
-        claims = self._claims(platform)
-        repairs = Repairs(self.client, platform, alias, definition, self.orders, claims, self.uninterrupted)
         try:
-            repairs.make(finding.repair, say)
+            if finding.repair is not None:
+                self._make(finding.repair, next(entry for entry in self.platforms if entry.id == finding.platform), say)
         except OpenSearchException as error:
             return describe_error(error, self.address)
         except (CommandError, StoreError) as error:
@@ -92,8 +91,51 @@ class Doctor:
         say(f"repaired {finding.code} of {finding.subject}")
         return None
 
-    def _claims(self, platform: Platform) -> Claims | None:
-        return None if self.orders is None else Claims(platform.id, self.orders, RetryPolicy(RETRY_SECONDS))
+    def _make(self, repair: Repair, platform: Platform, say: Callable[[str], None]) -> None:
+        """Makes one repair; raises CommandError, StoreError or the client's error where it could not."""
+        alias, definition = self.alias_of(platform.id), self.definition.with_shards(platform.shards)
+        match repair.action:
+            case Action.PUT_SETTINGS:
+                self.client.indices.put_settings(index=repair.index, body={"index": repair.settings})
+            case Action.SERVE:
+                claims = None if self.orders is None else Claims(platform.id, self.orders, RetryPolicy(RETRY_SECONDS))
+                rollback = Rollback(self.client, platform, alias, definition, self.uninterrupted)
+                rollback.run(repair.index, claims, say, {}, command="doctor --fix")
+            case Action.PUBLISH_CLAIMS:
+                if self.orders is not None:
+                    agreement = Agreement(self.client, self.orders, platform.id, repair.index, repair.window)
+                    agreement.compare(repair=True)
+            case _:
+                retry = RetryPolicy(LOCKED_RETRY_SECONDS)
+                generations = Generations(self.client, alias, definition, retry)
+                with Lock(self.client, alias, "doctor --fix", retry, say) as lock:
+                    self._make_locked(repair, generations, lock)
+
+    def _make_locked(self, repair: Repair, generations: Generations, lock: Lock) -> None:
+        """Looks once more, for what has changed since it was found, and makes the repair.
+
+        Where only the lock of a crashed one was left behind, taking it over was all.
+        """
+        index = repair.index
+        match repair.action:
+            case Action.POINT_PRODUCTS:
+                if generations.serving() != [index]:
+                    raise CommandError(f"{index} does not serve alone any more")
+                generations.swap(index, lock.renew)
+            case Action.REMOVE_PRODUCTS:
+                if index not in generations.products_without_listings():
+                    raise CommandError(f"{index} has listings by now, or is gone")
+                generations.remove(generation_of(index), lock.renew)
+            case Action.REMOVE_GENERATION:
+                if not generations.state(index).unfinished:
+                    raise CommandError(f"{index} was finished meanwhile and is not removed")
+                generations.remove(index, lock.renew)
+            case Action.REMOVE_EMPTY_INDEX:
+                self.client.indices.refresh(index=index)  # counts also what no search has seen yet
+                if count := generations.count(index):
+                    raise CommandError(f"{index} has {count:,} documents by now and is not removed")
+                lock.renew()
+                self.client.indices.delete(index=index)
 
     def look(self) -> list[Finding]:
         """Every finding of now."""

@@ -15,8 +15,7 @@ from indexer.documents.digest import Checksum
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import Scan, retry_when_lost
 from indexer.loading.manifest import Manifest, key_of
-from indexer.products.altered import AlteredProducts, altered_products
-from indexer.products.missing import NamedProducts, named_products
+from indexer.products.comparison import AlteredProducts, NamedProducts, altered_products, named_products
 from mappings.items.digest import PARTS
 
 _PARTS = {part: {"sum": {"field": f"digest.{part}"}} for part in PARTS}

@@ -117,42 +117,31 @@ class Rollback:
     ) -> None:
         """Has an earlier generation serve again, with the orders of now marked in it first.
 
-        `answer` is filled, and true also after an error.
+        `response` is filled, and true also after an error.
         `preview` is what somebody agreed to: raises CommandError where something else serves by now.
         """
-        self._select(self._generations().all(), to)  # what cannot be done is said without waiting for anybody
-        with Lock(self.client, self.alias, command, RetryPolicy(RETRY_SECONDS), say) as lock:
-            self._run_locked(to, claims, say, response, lock, preview)
-
-    def _run_locked(
-        self,
-        to: str | None,
-        claims: Claims | None,
-        say: Callable[[str], None],
-        response: dict[str, Any],
-        lock: Lock,
-        preview: Preview | None,
-    ) -> None:
         generations = self._generations()
-        serving, target = self._select(generations.all(), to)
-        now = None if serving is None else serving.index
-        if preview is not None and (preview.serving, preview.target) != (now, target.index):
-            message = f"{now or 'nothing'} serves by now, in the place of {preview.serving or 'nothing'}: look again"
-            raise CommandError(message)
-        if target.fingerprint != self.definition.fingerprint:
-            say(f"{target.index} has another definition than this version's: searches may not find everything")
-        if claims is not None:
-            claims.check(self.client, generations.alias)
-        marks = sync_bound_marks(self.client, target.index, claims, RetryPolicy(RETRY_SECONDS))
-        response.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=marks.marked)
-        with self.uninterrupted(), reenqueue_after_swap(claims, marks.since, marks.bound):
-            try:
-                before = generations.swap(target.index, lock.renew)
-            except SwapUnknownError:
-                response["swapped"] = None
-                raise
-            response.update(swapped=True, previous=before[0] if before else None)
-        response["items"] = generations.count(target.index)
+        self._select(generations.all(), to)  # what cannot be done is said without waiting for anybody
+        with Lock(self.client, self.alias, command, RetryPolicy(RETRY_SECONDS), say) as lock:
+            serving, target = self._select(generations.all(), to)
+            now = None if serving is None else serving.index
+            if preview is not None and (preview.serving, preview.target) != (now, target.index):
+                before = preview.serving or "nothing"
+                raise CommandError(f"{now or 'nothing'} serves by now, in the place of {before}: look again")
+            if target.fingerprint != self.definition.fingerprint:
+                say(f"{target.index} has another definition than this version's: searches may not find everything")
+            if claims is not None:
+                claims.check(self.client, self.alias)
+            marks = sync_bound_marks(self.client, target.index, claims, RetryPolicy(RETRY_SECONDS))
+            response.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=marks.marked)
+            with self.uninterrupted(), reenqueue_after_swap(claims, marks.since, marks.bound):
+                try:
+                    previous = generations.swap(target.index, lock.renew)
+                except SwapUnknownError:
+                    response["swapped"] = None
+                    raise
+                response.update(swapped=True, previous=previous[0] if previous else None)
+            response["items"] = generations.count(target.index)
 
     def _generations(self) -> Generations:
         return Generations(self.client, self.alias, self.definition, RetryPolicy(RETRY_SECONDS))

@@ -5,7 +5,7 @@ from typing import Any
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.document import index_document
 from indexer.engine.retry import RetryPolicy
-from indexer.products.missing import named_products
+from indexer.products.comparison import named_products
 from mappings.platforms import read_platforms
 from tests.support.indexer.fixtures import Place, lines
 from tests.support.indexer.generation import products_among

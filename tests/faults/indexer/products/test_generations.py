@@ -12,7 +12,7 @@ from indexer.documents.checked_item import item_from_values
 from indexer.documents.document import index_document
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PAGE_ITEMS
-from indexer.products.altered import altered_products
+from indexer.products.comparison import altered_products
 from indexer.products.writer import MAX_PENDING
 from mappings.definition import read_definition
 from mappings.names import products_of

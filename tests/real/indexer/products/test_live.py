@@ -12,7 +12,7 @@ from indexer.documents.product import product_of
 from indexer.engine.bulk import AliasGoneError, BulkSender
 from indexer.live.change import upsert_of
 from indexer.live.writer import LiveWriter
-from indexer.products.missing import named_products
+from indexer.products.comparison import named_products
 from indexer.products.writer import ProductWriter
 from mappings.definition import read_definition
 from mappings.names import products_of

@@ -11,8 +11,7 @@ from indexer.doctor.findings import Action, Code, Finding, Repair, Severity
 from indexer.doctor.locks import LockFacts
 from indexer.locking.owner import Owner
 from indexer.locking.record import LockRecord
-from indexer.products.altered import AlteredProducts
-from indexer.products.missing import NamedProducts
+from indexer.products.comparison import AlteredProducts, NamedProducts
 from mappings.names import products_of
 from tests.support.indexer.facts import ALIAS, an_index, platform_facts, products_for, set_to
 
