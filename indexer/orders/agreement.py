@@ -47,27 +47,16 @@ class Disagreement:
     hidden: Tally = field(default_factory=Tally)  # no active order reserves them, searches do not find them
 
 
+@dataclass(frozen=True)
 class Agreement:
     """Compares one platform's index with the orders."""
 
-    def __init__(
-        self,
-        client: OpenSearch,
-        database: OrdersDatabase,
-        platform: int,
-        index: str,
-        window: int,
-        *,
-        page_items: int = PAGE_ITEMS,
-    ) -> None:
-        """`window` is the index's max_result_window: it answers no larger page."""
-        self._client = client
-        self._database = database
-        self._platform = platform
-        self._index = index
-        self._page_items = page_items
-        self._window = window
-        self._retry = RetryPolicy(RETRY_SECONDS)
+    client: OpenSearch
+    database: OrdersDatabase
+    platform: int
+    index: str
+    window: int  # the index's max_result_window: it answers no larger page
+    retry: RetryPolicy = field(default_factory=lambda: RetryPolicy(RETRY_SECONDS))
 
     def compare(self, *, repair: bool = False) -> Disagreement:
         """Counts what differs; with `repair` sold items are hidden, and the API publishes them again.
@@ -76,16 +65,16 @@ class Agreement:
         """
         disagreement = Disagreement()
         with closing(self._differing()) as differing:
-            for page in in_pages(differing, self._page_items):
+            for page in in_pages(differing, PAGE_ITEMS):
                 self._confirm(page, disagreement, repair=repair)
         if repair:
-            self._client.indices.refresh(index=self._index)
+            self.client.indices.refresh(index=self.index)
         return disagreement
 
     def _differing(self) -> Generator[int, None, None]:
         """Items that only one side has as bound, ascending."""
-        with Scan(self._client, self._index, self._retry) as scan:
-            marked = scan.ids(IS_BOUND, page_items=min(self._page_items, self._window))
+        with Scan(self.client, self.index, self.retry) as scan:
+            marked = scan.ids(IS_BOUND, page_items=min(PAGE_ITEMS, self.window))
             yield from _in_one_alone(marked, self._reserved())
 
     def _reserved(self) -> Iterator[int]:
@@ -94,9 +83,9 @@ class Agreement:
 
         async def read(store: Store) -> list[int]:
             async with store.reading() as connection:
-                return await bound_items(connection, self._platform, after, self._page_items)
+                return await bound_items(connection, self.platform, after, PAGE_ITEMS)
 
-        while page := self._database.run(read):
+        while page := self.database.run(read):
             yield from page
             after = page[-1]
 
@@ -106,12 +95,12 @@ class Agreement:
         async def read(store: Store) -> tuple[set[int], set[int]]:
             now = datetime.now(UTC)
             async with store.reading() as connection:
-                accounted = await may_be_bound_among(connection, self._platform, items, now)
-                reserved = await bound_among(connection, self._platform, items)
-                return accounted, reserved - await changed_among(connection, self._platform, items, now - IN_TRANSIT)
+                accounted = await may_be_bound_among(connection, self.platform, items, now)
+                reserved = await bound_among(connection, self.platform, items)
+                return accounted, reserved - await changed_among(connection, self.platform, items, now - IN_TRANSIT)
 
         # a sold item that is offered counts while its update is pending, too: no API process may run
-        accounted, sold = self._database.run(read)
+        accounted, sold = self.database.run(read)
         offered = [item for item in items if item in sold and in_index.get(item) is False]
         hidden = [item for item in items if item not in accounted and in_index.get(item) is True]
         disagreement.offered.add(offered)
@@ -124,22 +113,22 @@ class Agreement:
         body = {"ids": [str(item) for item in items]}
 
         def read() -> dict[int, bool]:
-            rows = self._client.mget(index=self._index, body=body, params={"_source_includes": "bound"})["docs"]
+            rows = self.client.mget(index=self.index, body=body, params={"_source_includes": "bound"})["docs"]
             for row in rows:
                 check_read(row)
             return {int(row["_id"]): row["_source"]["bound"] for row in rows if row.get("found")}
 
-        return self._retry.call(read)
+        return self.retry.call(read)
 
     def _repair(self, offered: list[int]) -> None:
         """Marks first and enqueues then: what an order changed in between is published by the API after the marks."""
-        mark(self._client, self._index, offered, self._retry, bound=True)
+        mark(self.client, self.index, offered, self.retry, bound=True)
 
         async def write(store: Store) -> None:
             async with store.transaction() as connection:
-                await enqueue(connection, self._platform, offered, datetime.now(UTC))
+                await enqueue(connection, self.platform, offered, datetime.now(UTC))
 
-        self._database.run(write)
+        self.database.run(write)
 
 
 def _in_one_alone(marked: Iterator[int], reserved: Iterator[int]) -> Iterator[int]:

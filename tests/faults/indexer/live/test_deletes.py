@@ -199,7 +199,8 @@ def test_records_stay_for_two_days_and_as_long_as_a_load_needs_them(
     for number in ("3", "4"):
         place.client.index(index=alias, id=number, body={"id": int(number), "version": old, "at": old})
     assert recorded() == ["1", "3", "4", "checkpoint"]
-    record = Deletes(place.client, place.alias, RETRY, prune_seconds=0.0)
+    monkeypatch.setattr("indexer.engine.deletes.PRUNE_SECONDS", 0.0)
+    record = Deletes(place.client, place.alias, RETRY)
     record.prune(old - HOUR)
     assert recorded() == ["1", "3", "4", "checkpoint"]
     record.prune(now())
