@@ -37,7 +37,6 @@ def disk_full_message(reason: str) -> str:
 
 
 def describe_error(error: OpenSearchException, address: str) -> str:
-    """One sentence for an error of the client."""
     if isinstance(error, exceptions.ConnectionTimeout):
         return f"OpenSearch at {address} (GEAR_OPENSEARCH_URL) did not answer in time"
     if isinstance(error, exceptions.ConnectionError):

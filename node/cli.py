@@ -167,7 +167,6 @@ def reset(directory: Path | None, yes: bool) -> None:
 
 
 def _where(folders: Any) -> dict[str, str]:
-    """The folders, for machines."""
     return {"dir": str(folders.home), "cache": str(folders.cache), "log": str(folders.log)}
 
 
@@ -196,7 +195,6 @@ def _status_json(report: "Status") -> dict[str, Any]:
 
 
 def _status_lines(report: "Status") -> list[str]:
-    """The status for people."""
     from node.process.config import FREE_DISK_TO_START
 
     record, state = report.record, report.cluster

@@ -32,7 +32,6 @@ _LOCK: Final = 0x67656172  # "gear" in ASCII: the advisory lock that migrations 
 
 
 def head() -> str:
-    """The newest revision."""
     revision = ScriptDirectory.from_config(_config()).get_current_head()
     if revision is None:
         raise FileNotFoundError(f"no migrations in {_FOLDER}: the package is incomplete, install it again")

@@ -113,12 +113,10 @@ class PlatformIndex:
 
     @property
     def alias(self) -> str:
-        """The alias of its index."""
         return self.settings.alias(self.platform.id)
 
     @property
     def definition(self) -> Definition:
-        """The definition of its index."""
         return read_definition().with_shards(self.platform.shards)
 
     def connected(self, concurrency: int = 1) -> OpenSearch:

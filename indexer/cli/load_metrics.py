@@ -2,7 +2,6 @@
 
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from prometheus_client import CollectorRegistry, Gauge, write_to_textfile
@@ -35,20 +34,18 @@ class LoadMetrics:
             raise CommandError(f"--metrics {self._file} cannot be written: {error.strerror}") from error
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is None:
             self._position = self._size or 0
         self._renew(running=False)
 
     def show(self, position: int, items: int) -> None:
-        """So many bytes and items of all sources are read."""
         self._progress.show(position, items)
         self._position = position
         if time.monotonic() - self._written >= WRITE_SECONDS:
             self._renew(running=True)
 
     def say(self, text: str) -> None:
-        """Shows one line."""
         self._progress.say(text)
 
     def _renew(self, *, running: bool) -> None:

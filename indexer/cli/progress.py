@@ -2,7 +2,6 @@
 
 import sys
 import time
-from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -36,7 +35,7 @@ class LoadProgress:
             self._bar.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 
@@ -59,7 +58,6 @@ class LoadProgress:
         self.say(f"{items:,} items, {rate:,.0f}/s{remaining}")
 
     def say(self, text: str) -> None:
-        """One line of talk."""
         if self._quiet:
             return
         if self._bar is not None:

@@ -34,7 +34,8 @@ def check_auto_create(
     """Where the alias does not exist yet, a stray write makes an index of its name, which no load can replace."""
     taken = any(index.name == alias or alias in index.aliases for index in indices)
     if not taken and may_create(facts.auto_create, alias):
-        body = {"persistent": {"action.auto_create_index": _without_alias(facts.auto_create, alias)}}
+        rest = "+*" if facts.auto_create.lower() == "true" else facts.auto_create
+        body = {"persistent": {"action.auto_create_index": f"-{alias}*,{rest}"}}
         yield Finding(
             Code.AUTO_CREATE,
             platform,
@@ -43,11 +44,6 @@ def check_auto_create(
             f"(action.auto_create_index is {facts.auto_create})",
             curl("PUT", "_cluster/settings", body),
         )
-
-
-def _without_alias(setting: str, alias: str) -> str:
-    rest = "+*" if setting.lower() == "true" else setting
-    return f"-{alias}*,{rest}"
 
 
 def may_create(setting: str, name: str) -> bool:

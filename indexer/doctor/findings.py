@@ -106,7 +106,6 @@ class Finding:
         return self.code, self.platform, self.subject
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
         shown = ("code", "severity", "platform", "subject", "message", "remedy", "fixed")
         return {name: getattr(self, name) for name in shown}
 

@@ -55,7 +55,6 @@ class Checksum:
     parts: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
 
     def add(self, digest: int) -> None:
-        """Adds one item by its hash."""
         parts = self.parts
         self.items += 1
         parts[0] += digest >> 48

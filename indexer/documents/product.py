@@ -32,14 +32,12 @@ class KeyedDocument(NamedTuple):
 
 
 def product_of(document: Mapping[str, Any]) -> KeyedDocument:
-    """The product of an index document."""
     key = product_key(document)
     fields = {name: document[name] for name in FIELDS if document.get(name) is not None}
     return KeyedDocument(key, _exact(orjson.dumps({"product": key, **fields})))
 
 
 def product_key(document: Mapping[str, Any]) -> str:
-    """The id of the product of an index document."""
     return _key(b"product", [document.get(name) for name in FIELDS])
 
 
@@ -50,7 +48,6 @@ def sticker_of(platform: int, name: str) -> KeyedDocument:
 
 @lru_cache(CACHED_NAMES)
 def sticker_key(platform: int, name: str) -> str:
-    """The id of the document of a sticker's name."""
     return _key(b"sticker", (platform, name))
 
 
@@ -61,7 +58,6 @@ def attachment_document(name: str, kind: str | None, image: str | None) -> Keyed
 
 
 def description_document(text: str) -> KeyedDocument:
-    """The document of a description."""
     return _shared_document(b"description", text)
 
 

@@ -4,9 +4,8 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Literal
 
 import orjson
@@ -46,7 +45,7 @@ def reject_row(source: str, line: int, item_id: int | None, refusals: tuple[Refu
     return row
 
 
-class RejectsFile:
+class RejectsFile(AbstractContextManager["RejectsFile"]):
     """Creates the file at the first reject; `path` is None until then. An older file is replaced, or appended to."""
 
     def __init__(self, target: Path, *, append: bool = False) -> None:
@@ -62,15 +61,11 @@ class RejectsFile:
         with self._lock:
             return dict(self._reasons.most_common())
 
-    def __enter__(self) -> "RejectsFile":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file is not None and not self._file.closed:
             self.close()
 
     def write(self, source: str, line: int, item_id: int | None, refusals: tuple[Refusal, ...]) -> None:
-        """Writes one refused item."""
         row = reject_row(source, line, item_id, refusals)
         with self._lock:
             count_reason(self._reasons, refusals[0])

@@ -17,7 +17,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
 from indexer.engine.retry import Backoff, RetryPolicy, is_overload, is_retryable, is_too_large, is_transient
-from indexer.engine.throttle import MAX_BYTES_IN_FLIGHT, Throttle
+from indexer.engine.throttle import Throttle
 from indexer.errors import CommandError
 from mappings.engine_errors import cause, disk_full_message, is_disk_full
 
@@ -221,10 +221,6 @@ class BulkItem(Struct, gc=False):  # thousands live at once, and none refers to 
     digest: int
 
 
-def _data_of(entry: BulkItem) -> bytes:
-    return entry.data
-
-
 class ChunkLog(Protocol):
     """Follows which chunks are sent and acknowledged."""
 
@@ -246,9 +242,9 @@ class BulkWriter:
         retry: RetryPolicy,
         on_refused: Callable[[BulkItem, str], None],  # with the engine's reason
         log: ChunkLog,
-        concurrency: int = CONCURRENCY,
-        chunk_items: int = CHUNK_ITEMS,
-        max_bytes_in_flight: int = MAX_BYTES_IN_FLIGHT,
+        concurrency: int,
+        chunk_items: int,
+        max_bytes_in_flight: int,
     ) -> None:
         self.sender = BulkSender(client, retry, Throttle(concurrency, max_bytes_in_flight))
         self._alias = alias
@@ -312,7 +308,7 @@ class BulkWriter:
     def _send(self, number: int, entries: list[BulkItem]) -> None:
         written = superseded = refused = 0
         try:
-            for entry, result in self.sender.send(self._alias, entries, _data_of):
+            for entry, result in self.sender.send(self._alias, entries, lambda entry: entry.data):
                 status = result["status"]
                 if status in (HTTPStatus.OK, HTTPStatus.CREATED):
                     written += 1

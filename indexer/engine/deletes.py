@@ -146,11 +146,10 @@ class Deletes:
         self._retry.call(lambda: self._client.indices.refresh(index=",".join(indices)))
 
     def _delete(self, index: str, deletes: list[tuple[int, int]]) -> None:
-        def line(delete: tuple[int, int]) -> bytes:
-            return delete_line(*delete)
-
-        sender = BulkSender(self._client, self._retry)
-        for (number, _), result in sender.send(loading_alias(index), deletes, line, guard=REQUIRE_ALIAS):
+        sender, alias = BulkSender(self._client, self._retry), loading_alias(index)
+        for (number, _), result in sender.send(
+            alias, deletes, lambda delete: delete_line(*delete), guard=REQUIRE_ALIAS
+        ):
             if outcome_of(result) is Outcome.REFUSED:
                 raise CommandError(f"item {number} could not be deleted from {index}: {reason_of(result)}")
 

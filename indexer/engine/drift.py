@@ -106,12 +106,9 @@ def field_differences(defined: DefinedIndex, live: dict[str, Any]) -> Difference
 
 def analysis_differences(defined: DefinedIndex, live: dict[str, Any]) -> Differences:
     """Compares the defined analysis with an index's flat settings."""
-    settings = flat(defined.analysis, "analysis.")
-    actual = {name: value for name, value in live.items() if name.startswith("analysis.")}
-    return _differences(
-        {name: {"": _plain(value)} for name, value in settings.items()},
-        {name: {"": _plain(value)} for name, value in actual.items()},
-    )
+    settings = {name: {"": _plain(value)} for name, value in flat(defined.analysis, "analysis.").items()}
+    actual = {name: {"": _plain(value)} for name, value in live.items() if name.startswith("analysis.")}
+    return _differences(settings, actual)
 
 
 def _fields(properties: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

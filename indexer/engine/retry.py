@@ -72,7 +72,6 @@ class Backoff:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the deadline has passed."""
         return self._failing_since is not None and time.monotonic() - self._failing_since >= self._timeout
 
     def wait(self, reason: str) -> None:

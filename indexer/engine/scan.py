@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from http import HTTPStatus
 from itertools import islice
-from types import TracebackType
 from typing import Any, TypeVar
 
 from opensearchpy import OpenSearch
@@ -48,7 +47,7 @@ class Scan:
         self.id = created["pit_id"]
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, _: object, error: BaseException | None, *__: object) -> None:
         # After an error, one attempt: what happened before matters more, and the engine closes it in the end.
         retry = self._retry if error is None else RetryPolicy(0)
         with suppress(OpenSearchException, CommandError):
@@ -70,7 +69,6 @@ class Scan:
             raise PointInTimeLostError(message) from error
 
     def count(self, query: Json) -> int:
-        """How many documents the query matches."""
         response = self.search({"query": query, "size": 0, "track_total_hits": True})
         return int(response["hits"]["total"]["value"])
 

@@ -39,7 +39,6 @@ class IndexState:
 
     @property
     def index(self) -> str:
-        """Its name."""
         return self.generation.index
 
 

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from indexer.documents.refusal import ItemRefusedError
 from indexer.documents.rejects import RejectsFile
@@ -26,61 +26,54 @@ class FollowReport(ChangeCounts):
     age: float = 0.0  # seconds from the oldest change of the last batch to its acknowledgement
 
 
+@dataclass
 class Follower:
     """One stream and the writer of its changes."""
 
-    def __init__(
-        self,
-        stream: Stream,
-        writer: LiveWriter,
-        rejects: RejectsFile,
-        report: FollowReport,
-        on_batch: Callable[[FollowReport, int], None],  # with the messages of the batch, maybe none
-    ) -> None:
-        self._stream = stream
-        self._writer = writer
-        self._rejects = rejects
-        self._report = report
-        self._on_batch = on_batch
-        self.stopped = threading.Event()
+    stream: Stream
+    writer: LiveWriter
+    rejects: RejectsFile
+    report: FollowReport
+    on_batch: Callable[[FollowReport, int], None]  # with the messages of the batch, maybe none
+    stopped: threading.Event = field(default_factory=threading.Event, init=False)
 
     def run(self) -> None:
         """Follows until the stream ends or `stopped` is set; what was read by then is written and committed.
 
         Raises CommandError or the client's error where a batch could not be written: its position is not committed.
         """
-        self._writer.check()
-        while not self.stopped.is_set() and not self._stream.ended:
-            self._follow(self._stream.read(BATCH_MESSAGES, BATCH_SECONDS))
-        while messages := self._stream.drain(BATCH_MESSAGES):
+        self.writer.check()
+        while not self.stopped.is_set() and not self.stream.ended:
+            self._follow(self.stream.read(BATCH_MESSAGES, BATCH_SECONDS))
+        while messages := self.stream.drain(BATCH_MESSAGES):
             self._follow(messages)
 
     def _follow(self, messages: Sequence[Message]) -> None:
-        report = self._report
+        report = self.report
         if messages:
             self._write(messages)
-            self._rejects.flush()
-            self._stream.commit()
+            self.rejects.flush()
+            self.stream.commit()
             report.line = messages[-1].line
-        report.lag = self._stream.lag()
-        report.note_rejects(self._rejects)
-        self._on_batch(report, len(messages))
+        report.lag = self.stream.lag()
+        report.note_rejects(self.rejects)
+        self.on_batch(report, len(messages))
 
     def _write(self, messages: Sequence[Message]) -> None:
-        report, batch = self._report, Batch()
+        report, batch = self.report, Batch()
         report.read += len(messages)
         for message in messages:
             if isinstance(message.change, ItemRefusedError):
                 report.rejected += 1
-                self._rejects.write(message.source, message.line, message.id, message.change.refusals)
+                self.rejects.write(message.source, message.line, message.id, message.change.refusals)
             else:
                 batch.add(ReadChange(message.source, message.line, message.change))
         report.superseded += batch.superseded
         if not batch.reads:
             return
         changes = batch.changes()
-        written = self._writer.write(changes)
+        written = self.writer.write(changes)
         for number, (outcome, reason) in written.results.items():
-            report.count(batch.reads[number], outcome, reason, self._rejects)
+            report.count(batch.reads[number], outcome, reason, self.rejects)
         oldest = min(change.version if change.is_dated else written.version for change in changes)
         report.age = max(0.0, time.time() - oldest / 10**6)

@@ -86,7 +86,6 @@ class KafkaStream:
         return consumer
 
     def read(self, max_messages: int, seconds: float) -> Sequence[Message]:
-        """The next messages, as `Stream`."""
         messages = []
         for received in self._consumer.consume(max_messages, timeout=seconds):
             error = received.error()

@@ -30,7 +30,6 @@ class Change(NamedTuple):
 
     @property
     def is_dated(self) -> bool:
-        """Whether it has a time."""
         return self.version != UNDATED
 
 
@@ -103,14 +102,12 @@ class Batch:
         return len(self.reads)
 
     def add(self, read: ReadChange) -> None:
-        """Adds a change."""
         other = self.reads.get(read.change.id)
         self.superseded += other is not None
         if other is None or _order(read.change) >= _order(other.change):
             self.reads[read.change.id] = read
 
     def changes(self) -> list[Change]:
-        """What is to be done."""
         return [read.change for read in self.reads.values()]
 
 

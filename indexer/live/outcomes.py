@@ -30,7 +30,6 @@ class ChangeCounts:
     error: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Every number, for machines."""
         return asdict(self)
 
     def counts(self) -> dict[str, int]:

@@ -40,7 +40,6 @@ class ChangeReport(ChangeCounts):
     started: float = field(default_factory=time.monotonic, repr=False)
 
     def as_json(self) -> dict[str, Any]:
-        """Every number, for machines."""
         values = super().as_json()
         seconds = round(time.monotonic() - values.pop("started"), 3)
         return {**values, "seconds": seconds}

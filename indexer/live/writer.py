@@ -5,7 +5,7 @@ What orders have bound stays bound, whoever sends the changes.
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from opensearchpy import OpenSearch
 
@@ -59,27 +59,21 @@ class Written:
     version: int  # of the changes that had none
 
 
+@dataclass
 class LiveWriter:
     """Writes changes behind one alias; several threads may share it."""
 
-    def __init__(
-        self,
-        client: OpenSearch,
-        alias: str,
-        definition: Definition,
-        claims: Claims | None,
-        retry: RetryPolicy,
-        digest_key: bytes = b"",
-    ) -> None:
-        self._client = client
-        self._alias = alias
-        self._definition = definition
-        self._claims = claims
-        self._retry = retry
-        self._digest_key = digest_key
-        self._generations = Generations(client, alias, definition, retry)
-        self._sender = BulkSender(client, retry, names_index=True)
-        self._deletes = Deletes(client, alias, retry)
+    client: OpenSearch
+    alias: str
+    definition: Definition
+    claims: Claims | None
+    retry: RetryPolicy
+    digest_key: bytes = field(default=b"", repr=False)
+
+    def __post_init__(self) -> None:
+        self._generations = Generations(self.client, self.alias, self.definition, self.retry)
+        self._sender = BulkSender(self.client, self.retry, names_index=True)
+        self._deletes = Deletes(self.client, self.alias, self.retry)
         self._products: dict[str, ProductWriter] = {}  # by the UUID: an index may be restored as it was before
         self._time = 0
 
@@ -96,30 +90,30 @@ class LiveWriter:
         dated = [change if change.is_dated else change._replace(version=version) for change in changes]
         puts = [change.id for change in dated if change.document is not None]
         bound, unknown = set[int](), set[int]()
-        if self._claims is not None and puts:
-            bound = self._claims.bound_among(puts)
-            unknown = self._claims.unknown_among(self._client, self._alias, puts)
+        if self.claims is not None and puts:
+            bound = self.claims.bound_among(puts)
+            unknown = self.claims.unknown_among(self.client, self.alias, puts)
         for change in dated:
             if change.document is not None:
                 change.document["bound"] = change.id in bound or change.id in unknown
         names, results = self._send_everywhere(dated)
-        if self._claims is not None and puts:
+        if self.claims is not None and puts:
             # An order placed between the look-up and the write was published to the document that is replaced now.
-            self._claims.reenqueue_ever_ordered([number for number in puts if number not in unknown])
+            self.claims.reenqueue_ever_ordered([number for number in puts if number not in unknown])
         return Written(names, results, bound, version)
 
     def show(self) -> None:
         """Makes what was written visible to searches."""
-        self._generations.refresh(self._alias)
+        self._generations.refresh(self.alias)
 
     def _targets(self) -> list[Target]:
         """Every index that changes go to, the serving one last; raises CommandError where there is none."""
         states = [state for state in self._generations.all() if state.serving or state.loading]
         if not any(state.serving for state in states):
             remedy = "gear-indexer load FILE... first, changes come after that"
-            raise CommandError(f"nothing is loaded behind {self._alias}: {remedy}")
+            raise CommandError(f"nothing is loaded behind {self.alias}: {remedy}")
         for state in states:
-            if state.fingerprint not in (self._definition.fingerprint, *self._definition.reads):
+            if state.fingerprint not in (self.definition.fingerprint, *self.definition.reads):
                 raise CommandError(
                     f"{state.index} was made with another definition than this version's ({state.fingerprint}): "
                     "change it with the version that loaded it, or load again; `gear-indexer prune` removes what an "
@@ -141,13 +135,13 @@ class LiveWriter:
         writer = self._products.get(target.products)
         if writer is None or not writer.is_through(target.alias):
             fields = None if target.fields is None else self._generations.fields(products_of(target.index))
-            writer = ProductWriter(self._client, target.index, target.alias, self._sender, self._retry, fields)
+            writer = ProductWriter(self.client, target.index, target.alias, self._sender, self.retry, fields)
             self._products[target.products] = writer
         writer.write(documents)
 
     def _target(self, state: IndexState) -> Target:
-        alias = self._alias if state.serving else loading_alias(state.index)
-        current = state.fingerprint == self._definition.fingerprint
+        alias = self.alias if state.serving else loading_alias(state.index)
+        current = state.fingerprint == self.definition.fingerprint
         fields = None if current else self._generations.fields(state.index)
         products = state.products
         named = products is not None and products_of(alias) in products.aliases
@@ -161,7 +155,7 @@ class LiveWriter:
         index serves or is gone, so the indices are looked up again and all is sent again. What is older than a load
         may have reached its index by then, and is taken back.
         """
-        backoff = self._retry.backoff()
+        backoff = self.retry.backoff()
         is_repeated = False
         while True:
             targets = self._targets()
@@ -213,7 +207,7 @@ class LiveWriter:
         """Records deletes before they are done in any index."""
         if deletes:
             self._deletes.record({change.id: change.version for change in deletes})
-            filled = [target.since for target in targets if target.alias != self._alias]
+            filled = [target.since for target in targets if target.alias != self.alias]
             self._deletes.prune(min((since for since in filled if since is not None), default=time.time_ns() // 1000))
 
     def _change(self, target: Target, changes: list[Change]) -> Results:
@@ -222,7 +216,7 @@ class LiveWriter:
         def lines(change: Change) -> bytes:
             if change.document is None:
                 return delete_line(change.id, change.version)
-            pieces, _ = encode_document(change.document, change.version, self._digest_key, target.fields)
+            pieces, _ = encode_document(change.document, change.version, self.digest_key, target.fields)
             return index_lines(change.id, change.version, *pieces)
 
         results: Results = {}

@@ -8,8 +8,7 @@ a temporary file, of which every 512th id is in memory.
 import tempfile
 from array import array
 from bisect import bisect_left, bisect_right
-from contextlib import ExitStack
-from types import TracebackType
+from contextlib import AbstractContextManager, ExitStack
 from typing import IO, NamedTuple
 
 from pyroaring import BitMap
@@ -30,7 +29,7 @@ class _Run(NamedTuple):
     firsts: "array[int]"
 
 
-class IdSet:
+class IdSet(AbstractContextManager["IdSet"]):
     """Ids of 64 bits with sign; a context, whose end removes the temporary file."""
 
     def __init__(self) -> None:
@@ -41,10 +40,7 @@ class IdSet:
         self._file: IO[bytes] | None = None  # none is made for few ids
         self._size = 0
 
-    def __enter__(self) -> "IdSet":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closed_at_the_end.close()
 
     def add(self, number: int) -> bool:

@@ -7,7 +7,7 @@ unreachable, the index remains: the next load removes it, or continues it with `
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -56,29 +56,25 @@ MAX_PROOF_RETRIES = 3  # proof attempts after live changes that are older than t
 COPIES_SECONDS = 60.0  # for the copies of the new index; a swap before they are there is safe, only slower at first
 
 
+@dataclass
 class Load:
     """One run of a job; `report` is true at every moment, also after a failure, and only this class writes it."""
 
-    def __init__(
-        self,
-        job: LoadJob,
-        client: OpenSearch,
-        definition: Definition,
-        claims: Claims | None,
-        report: LoadReport,
-        progress: Progress,
-    ) -> None:
-        self._job = job
-        self._client = client
-        self._definition = definition
-        self._claims = claims
-        self._report = report
-        self._progress = progress
-        self._retry = RetryPolicy(job.retry_timeout)
-        self._short_retry = RetryPolicy(min(job.retry_timeout, SHORT_RETRY_SECONDS))
-        self._generations = Generations(client, report.alias, definition, self._retry)
-        self._deletes = Deletes(client, report.alias, self._retry)
-        self._lock = Lock(client, report.alias, "load", self._short_retry, progress.say, expiry=job.lock_expiry)
+    job: LoadJob
+    client: OpenSearch
+    definition: Definition
+    claims: Claims | None
+    report: LoadReport
+    progress: Progress
+
+    def __post_init__(self) -> None:
+        self._retry = RetryPolicy(self.job.retry_timeout)
+        self._short_retry = RetryPolicy(min(self.job.retry_timeout, SHORT_RETRY_SECONDS))
+        self._generations = Generations(self.client, self.report.alias, self.definition, self._retry)
+        self._deletes = Deletes(self.client, self.report.alias, self._retry)
+        self._lock = Lock(
+            self.client, self.report.alias, "load", self._short_retry, self.progress.say, expiry=self.job.lock_expiry
+        )
         self._keep_unfinished = False  # what is filled is not removed when the load fails
         self._prices: Prices = {}  # of a sample of the accepted items
 
@@ -89,49 +85,49 @@ class Load:
         """
         # What would stop the swap in the end is found before any work is done.
         self._generations.all()
-        if self._claims is not None:
-            self._claims.check(self._client, self._report.alias)
-            self._claims.bound()
+        if self.claims is not None:
+            self.claims.check(self.client, self.report.alias)
+            self.claims.bound()
         with self._lock:
             self._lock.stops(self._retry.stopped)
-            publisher = ProgressPublisher(self._client, self._report.alias, "load", ", ".join(self._job.shown_files))
+            publisher = ProgressPublisher(self.client, self.report.alias, "load", ", ".join(self.job.shown_files))
             try:
                 self._run_locked(uninterrupted)
             except StoppedError:
                 self._lock.check()  # says why
                 raise
             finally:
-                report = self._report
+                report = self.report
                 publisher.write(read=report.read, rejected=report.rejected, reasons=report.reasons, ended=True)
 
     def _run_locked(self, uninterrupted: Callable[[], AbstractContextManager[None]]) -> None:
         started = datetime.now(UTC)
-        resumed = self._resume() if self._job.resume else None
-        self._report.removed += remove_interrupted(
+        resumed = self._resume() if self.job.resume else None
+        self.report.removed += remove_interrupted(
             self._generations,
             self._lock,
-            self._progress.say,
+            self.progress.say,
             resumed=None if resumed is None else resumed.index,
         )
-        name = generation_name(self._report.alias, started, self._definition.fingerprint)
-        index = self._report.index = name if resumed is None else resumed.index
+        name = generation_name(self.report.alias, started, self.definition.fingerprint)
+        index = self.report.index = name if resumed is None else resumed.index
         self._keep_unfinished = resumed is not None
         try:
             with Manifest() as manifest:
-                with self._report.phase("fill"):
+                with self.report.phase("fill"):
                     target = resumed or self._create(index)
                     self._fill(target, manifest)
-                self._progress.say(f"{self._report.counts()}; checking {index}")
+                self.progress.say(f"{self.report.counts()}; checking {index}")
                 self._check()
                 self._prepare(target)
-                with self._report.phase("proof"):
+                with self.report.phase("proof"):
                     self._prove(target, manifest)
-            with self._report.phase("swap"):
+            with self.report.phase("swap"):
                 marks = self._sync_bound_marks(index)  # once more: warm-up and proof take minutes
-                with uninterrupted(), reenqueue_after_swap(self._claims, marks.since, marks.bound):
+                with uninterrupted(), reenqueue_after_swap(self.claims, marks.since, marks.bound):
                     self._swap(index)
         finally:
-            if not self._keep_unfinished and not self._report.swapped:
+            if not self._keep_unfinished and not self.report.swapped:
                 self._remove_unfinished(index)
         self._prune(index)
 
@@ -144,23 +140,23 @@ class Load:
         self._generations.create(index, self._lock.owner.id)
         version = time.time_ns() // 1000
         self._generations.begin(index, version, self._lock.owner.id)
-        checkpoint = Checkpoint(owner=self._lock.owner.id, sources=self._job.shown_files, size=self._job.size)
+        checkpoint = Checkpoint(owner=self._lock.owner.id, sources=self.job.shown_files, size=self.job.size)
         return LoadTarget(index, version, checkpoint)
 
     def _resume(self) -> LoadTarget:
         """Takes an interrupted load over, from now on under this lock."""
-        target = interrupted_load(self._job, self._client, self._generations, self._definition, self._lock)
+        target = interrupted_load(self.job, self.client, self._generations, self.definition, self._lock)
         self._retry.call(lambda: self._lock.renew(target.index))
         self._generations.begin(target.index, target.version, self._lock.owner.id)
-        self._progress.say(f"resuming {target.index}, of which {target.checkpoint.read:,} records are acknowledged")
+        self.progress.say(f"resuming {target.index}, of which {target.checkpoint.read:,} records are acknowledged")
         return target
 
     # Read, document, bulk
 
     def _fill(self, target: LoadTarget, manifest: Manifest) -> None:
         """Has every item acknowledged; where the engine stayed away, what is in the index is kept for a --resume."""
-        self._report.version = target.version
-        checkpoints = Checkpoints(self._client, self._report.alias, target.index)
+        self.report.version = target.version
+        checkpoints = Checkpoints(self.client, self.report.alias, target.index)
         self._retry.call(checkpoints.read)
         target = replace(target, checkpoint=replace(target.checkpoint, owner=self._lock.owner.id))
         self._retry.call(lambda: checkpoints.write(target.checkpoint))
@@ -168,13 +164,13 @@ class Load:
         self._keep_unfinished = bool(target.checkpoint.read)
         try:
             with (
-                RejectsFile(self._job.rejects or Path(f"{target.index}.rejects.ndjson")) as rejects,
+                RejectsFile(self.job.rejects or Path(f"{target.index}.rejects.ndjson")) as rejects,
                 CheckpointWriter(checkpoints, target.checkpoint, self._retry) as commits,
             ):
                 self._write_items(target, manifest, rejects, commits)
                 rejects.close()
         except RetriesExhaustedError as error:
-            if self._job.reads_stdin:
+            if self.job.reads_stdin:
                 raise
             self._keep_unfinished = True
             message = f"{error}; what is acknowledged stays: the same command with --resume goes on with it"
@@ -198,28 +194,28 @@ class Load:
             manifest.refuse(entry.id, entry.digest)
             rejects.write(entry.source, entry.line, entry.id, refused_by_engine(reason))
 
-        reader = ItemReader(self._job, self._progress, rejects.write, on_record)
-        retry = RetryPolicy(self._job.retry_timeout)  # the writer's own: it ends when the writer is stopped
+        reader = ItemReader(self.job, self.progress, rejects.write, on_record)
+        retry = RetryPolicy(self.job.retry_timeout)  # the writer's own: it ends when the writer is stopped
         self._lock.stops(retry.stopped)
         alias = loading_alias(target.index)
         writer = BulkWriter(
-            self._client,
+            self.client,
             alias,
             retry=retry,
             on_refused=on_refused,
             log=CommittedOffset(current, commits.commit, start.superseded),
-            concurrency=self._job.concurrency,
-            chunk_items=self._job.chunk_items,
-            max_bytes_in_flight=self._job.max_bytes_in_flight,
+            concurrency=self.job.concurrency,
+            chunk_items=self.job.chunk_items,
+            max_bytes_in_flight=self.job.max_bytes_in_flight,
         )
-        products = ProductWriter(self._client, target.index, alias, writer.sender, self._retry)
+        products = ProductWriter(self.client, target.index, alias, writer.sender, self._retry)
         try:
             for item in reader.items():
                 products.add(item.document)
-                pieces, digest = encode_document(item.document, target.version, self._job.digest_key)
+                pieces, digest = encode_document(item.document, target.version, self.job.digest_key)
                 manifest.add(item.id, digest)
                 if reader.read <= start.read:
-                    self._report.resumed += 1
+                    self.report.resumed += 1
                 else:
                     lines = index_lines(item.id, target.version, *pieces)
                     writer.write(BulkItem(item.source, item.line, item.id, lines, digest))
@@ -232,7 +228,7 @@ class Load:
             self._count(reader, writer, rejects, start)
 
     def _count(self, reader: ItemReader, writer: BulkWriter, rejects: RejectsFile, start: Offset) -> None:
-        report = self._report
+        report = self.report
         self._prices = reader.sample.prices
         report.read, report.duplicates = reader.read, reader.duplicates
         report.rejected = reader.rejected + writer.refused
@@ -258,15 +254,15 @@ class Load:
 
     def _check(self) -> None:
         """Raises CommandError where the rules forbid a swap."""
-        report = self._report
+        report = self.report
         if report.read != report.indexed + report.rejected + report.duplicates:
             raise CommandError(f"the numbers do not add up, nothing is swapped in: {report.counts()}")
         serving = self._generations.serving()
         items = sum(self._generations.count(index) for index in serving)
         if items:
-            report.prices = compare_prices(self._client, serving[-1], self._prices, self._retry)
+            report.prices = compare_prices(self.client, serving[-1], self._prices, self._retry)
         sentences = broken_rules(
-            self._job,
+            self.job,
             read=report.read,
             accepted=report.indexed,
             rejected=report.rejected,
@@ -279,19 +275,19 @@ class Load:
 
     def _prepare(self, target: LoadTarget) -> None:
         """Makes a filled index fit for service."""
-        report = self._report
+        report = self.report
         with report.phase("deletes"):
             self._deletes.apply(target.index, target.version)
         with report.phase("settings"):
-            report.copies = self._generations.prepare(target.index, min(self._job.retry_timeout, COPIES_SECONDS))
+            report.copies = self._generations.prepare(target.index, min(self.job.retry_timeout, COPIES_SECONDS))
         with report.phase("claims"):
             self._sync_bound_marks(target.index)
         with report.phase("warm-up"):
-            warm(self._client, target.index, self._retry)
+            warm(self.client, target.index, self._retry)
 
     def _sync_bound_marks(self, index: str) -> BoundMarks:
-        marks = sync_bound_marks(self._client, index, self._claims, self._retry)
-        self._report.bound = marks.marked
+        marks = sync_bound_marks(self.client, index, self.claims, self._retry)
+        self.report.bound = marks.marked
         return marks
 
     def _prove(self, target: LoadTarget, manifest: Manifest) -> None:
@@ -299,15 +295,15 @@ class Load:
             if attempt:
                 self._deletes.apply(target.index, target.version)
             proof = prove(
-                self._client,
-                self._job.platform.id,
+                self.client,
+                self.job.platform.id,
                 target.index,
                 self._deletes.alias,
                 target.version,
                 manifest,
                 self._retry,
             )
-            self._report.proof = proof.as_json()
+            self.report.proof = proof.as_json()
             if not proof.unexpected:
                 break
         if not proof.agrees:
@@ -316,7 +312,7 @@ class Load:
     # Swap, tidy up
 
     def _swap(self, index: str) -> None:
-        generations = Generations(self._client, self._report.alias, self._definition, self._short_retry)
+        generations = Generations(self.client, self.report.alias, self.definition, self._short_retry)
         try:
             states = generations.all()
             mine = next(state.generation for state in states if state.index == index)
@@ -326,25 +322,25 @@ class Load:
             before = generations.swap(index, self._lock.renew)
         except SwapUnknownError:
             self._keep_unfinished = True  # the swap may yet happen: its response was lost
-            self._report.swapped = None
+            self.report.swapped = None
             raise
-        self._report.swapped = True
-        self._report.previous = before[0] if before else None
+        self.report.swapped = True
+        self.report.previous = before[0] if before else None
 
     def _remove_unfinished(self, index: str) -> None:
         retry = RetryPolicy(self._short_retry.timeout / 2)
-        generations = Generations(self._client, self._report.alias, self._definition, retry)
+        generations = Generations(self.client, self.report.alias, self.definition, retry)
         try:
             generations.remove(index, self._lock.renew)  # who took the lock over decides what becomes of the index
         except (CommandError, OpenSearchException) as error:
-            self._progress.say(
+            self.progress.say(
                 f"{index} could not be removed ({cause(error)}); the next load or `gear-indexer prune` removes it"
             )
 
     def _prune(self, index: str) -> None:
         """Removes the oldest finished generations; the one that served until now stays for a rollback."""
-        previous = self._report.previous
-        always = {index} if previous is None or self._job.keep < 2 else {index, previous}
-        for name in expired(self._generations.all(), self._job.keep, always):
+        previous = self.report.previous
+        always = {index} if previous is None or self.job.keep < 2 else {index, previous}
+        for name in expired(self._generations.all(), self.job.keep, always):
             self._generations.remove(name, self._lock.renew)
-            self._report.removed.append(name)
+            self.report.removed.append(name)

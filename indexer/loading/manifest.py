@@ -6,8 +6,7 @@ The checksums are in a temporary file of 16 bytes an item, so memory does not gr
 import struct
 import tempfile
 import threading
-from contextlib import suppress
-from types import TracebackType
+from contextlib import AbstractContextManager, suppress
 
 from pyroaring import BitMap64
 
@@ -25,7 +24,7 @@ def key_of(number: int) -> int:
     return number - MIN_INTEGER
 
 
-class Manifest:
+class Manifest(AbstractContextManager["Manifest"]):
     """The items that were accepted; `refuse` takes those back that the engine would not have."""
 
     def __init__(self) -> None:
@@ -35,10 +34,7 @@ class Manifest:
         self._refused_keys = BitMap64()
         self._lock = threading.Lock()
 
-    def __enter__(self) -> "Manifest":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(OSError):  # what could not be written was reported when it happened
             self._file.close()
 

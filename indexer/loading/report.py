@@ -46,7 +46,6 @@ class LoadReport:
     started: float = field(default_factory=time.monotonic, repr=False)
 
     def as_json(self) -> dict[str, Any]:
-        """Every number, for machines."""
         phases = {name: round(seconds, 3) for name, seconds in self.phases.items()}
         values = asdict(self)
         seconds = round(time.monotonic() - values.pop("started"), 3)

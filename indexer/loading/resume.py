@@ -8,7 +8,6 @@ checkpoint of another. An alias has one: the next load writes its own over it.
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from opensearchpy import OpenSearch
@@ -104,7 +103,6 @@ class Checkpoint:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
         return {name: getattr(self, name) for name in ("sources", "size", "read", "items", "at")}
 
 
@@ -171,7 +169,7 @@ class CheckpointWriter:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, _: object, error: BaseException | None, *__: object) -> None:
         self._ended.set()
         self._changed.set()
         self._thread.join()

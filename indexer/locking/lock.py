@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from types import TracebackType
+from functools import partial
 
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
@@ -81,7 +81,7 @@ class Lock:
                 self._end_heartbeats()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end_heartbeats()
         if self._lost:
             return
@@ -170,15 +170,12 @@ class Lock:
                     self._record = record
                 elif watch.is_dead(record):
                     self._say(f"the lock of {self._alias} is taken from {record.description()}, which has crashed")
-                    self._take_over(record)
+                    self.previous_owner = record
+                    self._record = self._retry.call(partial(self._records.replace, record, self._record))
                 else:
                     time.sleep(record.expiry / POLLS)
                     continue
                 self._acquired = True
-
-    def _take_over(self, record: LockRecord) -> None:
-        self.previous_owner = record
-        self._record = self._retry.call(lambda: self._records.replace(record, self._record))
 
 
 class Watch:

@@ -48,7 +48,6 @@ class LockRecord:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
         return {
             "command": self.command,
             "host": self.owner.host,

@@ -40,7 +40,6 @@ class Preview:
     fields: Differences  # in which the target's indices differ from this version's definition
 
     def as_json(self) -> dict[str, Any]:
-        """Every number, for machines."""
         return {
             "serving": {"index": self.serving, "items": self.items[0], "loadedAt": self.loaded_at[0]},
             "target": {"index": self.target, "items": self.items[1], "loadedAt": self.loaded_at[1]},
@@ -51,7 +50,6 @@ class Preview:
         }
 
     def sentences(self) -> list[str]:
-        """The same for people."""
         sentences = [f"to serve: {self.target}, {self.items[1]:,} items, loaded {self.loaded_at[1]}"]
         if self.serving is not None:
             sentences.append(f"in the place of: {self.serving}, {self.items[0]:,} items, loaded {self.loaded_at[0]}")

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 from store.connection.address import database_address
@@ -12,7 +12,7 @@ from store.connection.engine import Store
 Result = TypeVar("Result")
 
 
-class OrdersDatabase:
+class OrdersDatabase(AbstractContextManager["OrdersDatabase"]):
     """A context; nothing is opened before the first use, and each transaction has a connection of its own."""
 
     def __init__(self, url: str) -> None:
@@ -20,10 +20,7 @@ class OrdersDatabase:
         self._runner = asyncio.Runner()
         self._store: Store | None = None
 
-    def __enter__(self) -> "OrdersDatabase":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             if self._store is not None:
                 self._runner.run(self._store.close())

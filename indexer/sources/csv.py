@@ -99,12 +99,10 @@ class _Lines:
 
     @property
     def first(self) -> int:
-        """The number of the row's first line."""
         return self._row[0][0]
 
     @property
     def taken(self) -> int:
-        """How many lines the row has."""
         return len(self._row)
 
     def refuse(self, reason: str) -> Record:

@@ -11,8 +11,8 @@ import random
 import re
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from http import HTTPStatus
-from types import TracebackType
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit, urlunsplit
 
 from urllib3 import BaseHTTPResponse, PoolManager, Timeout, make_headers
@@ -36,7 +36,6 @@ _POOL_PREFIX = re.compile(r"^HTTPS?Connection(Pool)?\(.*?\): ")
 
 
 def is_url(name: str) -> bool:
-    """Whether a source is an http(s) URL."""
     return name.lower().startswith(("http://", "https://"))
 
 
@@ -50,7 +49,7 @@ def silent(text: str) -> None:
     """Discards a message."""
 
 
-class HttpFile:
+class HttpFile(AbstractContextManager["HttpFile"]):
     """A file on a server: `size` in bytes (None: unknown), `position` is the number of bytes read so far."""
 
     def __init__(self, url: str, say: Say = silent, *, pause: float = INITIAL_PAUSE) -> None:
@@ -66,10 +65,7 @@ class HttpFile:
         self.size: int | None = None
         self._response = self._open()
 
-    def __enter__(self) -> "HttpFile":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._response.close()
         self._pool.clear()
 

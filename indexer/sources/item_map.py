@@ -28,15 +28,10 @@ def _compiles(pattern: str) -> str:
     return pattern
 
 
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
+_LISTED = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
+_SPELLED_OUT = BeforeValidator(lambda value: {"from": value} if isinstance(value, str | list) else value)
 
-
-def _spelled_out(value: Any) -> Any:
-    return {"from": value} if isinstance(value, str | list) else value
-
-
-Paths = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_listed), Field(min_length=1)]
+Paths = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], _LISTED, Field(min_length=1)]
 
 
 class Split(StrictModel):
@@ -84,7 +79,7 @@ class Rule(StrictModel):
         return self.source or self.hash or ()
 
 
-Rules = dict[str, Annotated[Rule, BeforeValidator(_spelled_out)]]
+Rules = dict[str, Annotated[Rule, _SPELLED_OUT]]
 Rule.model_rebuild()
 
 
@@ -139,12 +134,9 @@ def read_item_map(path: Path) -> ItemMap:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CommandError(f"the map {path} is no TOML: {error}") from error
     except ValidationError as error:
-        errors = (
-            f"{_location(detail['loc'])}{detail['msg'].removeprefix('Value error, ')}" for detail in error.errors()
-        )
+        errors = []
+        for detail in error.errors():
+            location = f"{'.'.join(map(str, detail['loc']))}: " if detail["loc"] else ""
+            errors.append(location + detail["msg"].removeprefix("Value error, "))
         message = f"the map {path} cannot be used: {'; '.join(errors)}; docs/sources.md describes maps"
         raise CommandError(message) from error
-
-
-def _location(location: tuple[int | str, ...]) -> str:
-    return f"{'.'.join(str(part) for part in location)}: " if location else ""

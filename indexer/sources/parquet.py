@@ -33,7 +33,11 @@ def parquet_rows(file: BinaryIO, *, mapped: bool = False) -> Iterator[Record]:
         raise SourceError(f"has {doubled[0]} twice in its schema: as a column and within the struct {struct}")
     checked_columns([name for name in names if mapped or name not in _STRUCTS], "schema", mapped=mapped)
     row = 0
-    while (batch := _next_batch(reader, row)) is not None:
+    while True:
+        with _as_source_error(f"row {row + 1:,} or one soon after it cannot be read"):
+            batch = next(reader, None)
+        if batch is None:
+            return
         for values in _rows(batch, names):
             row += 1
             yield Record(row, values if mapped else nest(values))
@@ -60,11 +64,6 @@ def _check_ends(file: BinaryIO) -> None:
         raise SourceError("begins as Parquet but does not end so: is it complete?")
 
 
-def _next_batch(reader: "RecordBatchReader", row: int) -> "RecordBatch | None":
-    with _as_source_error(f"row {row + 1:,} or one soon after it cannot be read"):
-        return next(reader, None)
-
-
 @contextmanager
 def _as_source_error(failure: str) -> Iterator[None]:
     """Raises the library's errors as SourceError. They are plain `Exception`s, or `PanicException`, which is no
@@ -73,19 +72,10 @@ def _as_source_error(failure: str) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if _is_from_library(error):
-            raise SourceError(f"{failure}: {_first_line(error)}") from error
+        name = type(error).__name__
+        if name in ("Exception", "PanicException") or isinstance(error, OSError | ValueError):
+            raise SourceError(f"{failure}: {(str(error).splitlines() or [name])[0]}") from error
         raise
-
-
-def _is_from_library(error: BaseException) -> bool:
-    return (
-        type(error) is Exception or type(error).__name__ == "PanicException" or isinstance(error, OSError | ValueError)
-    )
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _rows(batch: "RecordBatch", names: list[str]) -> Iterator[dict[str, Any]]:

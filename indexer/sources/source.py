@@ -11,11 +11,10 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from io import BufferedReader, FileIO
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, cast
 
 import zstandard
@@ -41,7 +40,7 @@ _UTF_8_BOM = b"\xef\xbb\xbf"
 _UTF_16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
-class Source:
+class Source(AbstractContextManager["Source"]):
     """A file, a URL, or stdin for `-`: `size` in bytes (None: unknown), `position` is the bytes read so far."""
 
     def __init__(self, name: str, mapper: Mapper | None = None, say: Say = silent) -> None:
@@ -72,10 +71,7 @@ class Source:
             self.size = Path(name).stat().st_size
         return raw
 
-    def __enter__(self) -> "Source":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._opened.close()
 
     def read(self, size: int = CHUNK_BYTES) -> bytes:

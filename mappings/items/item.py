@@ -3,7 +3,7 @@
 A response has every key; a value that does not apply or is unknown is null, `attachments` is then empty.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -22,12 +22,8 @@ Word = Annotated[Text, Field(min_length=1, max_length=256)]
 Address = Annotated[Text, Field(min_length=1, max_length=2048)]
 
 
-def _null_as_object(value: Any) -> Any:
-    return {} if value is None else value
-
-
-def _null_as_list(value: Any) -> Any:
-    return [] if value is None else value
+_NULL_AS_OBJECT = BeforeValidator(lambda value: {} if value is None else value)
+_NULL_AS_LIST = BeforeValidator(lambda value: [] if value is None else value)
 
 
 class _Shape(BaseModel):
@@ -83,8 +79,8 @@ class GearItem(_Shape):
     image: Address | None = None
     inspect_link: Address | None = None
     description: Annotated[Text, Field(max_length=10_000)] | None = None
-    details: Annotated[Details, BeforeValidator(_null_as_object)] = Field(default_factory=Details)
-    paint: Annotated[Paint, BeforeValidator(_null_as_object)] = Field(default_factory=Paint)
-    attachments: Annotated[list[Attachment], Field(max_length=MAX_ATTACHMENTS), BeforeValidator(_null_as_list)] = Field(
+    details: Annotated[Details, _NULL_AS_OBJECT] = Field(default_factory=Details)
+    paint: Annotated[Paint, _NULL_AS_OBJECT] = Field(default_factory=Paint)
+    attachments: Annotated[list[Attachment], Field(max_length=MAX_ATTACHMENTS), _NULL_AS_LIST] = Field(
         default_factory=list
     )

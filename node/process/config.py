@@ -69,9 +69,7 @@ def opensearch_yml(*, data: Path, logs: Path, snapshots: Path, port: int) -> str
     return "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in settings.items())
 
 
-def log4j2_properties() -> str:
-    """The text of log4j2.properties: one log, a new file every 10 MB, five old ones kept."""
-    return """status = error
+LOG4J2_PROPERTIES = """status = error
 appender.rolling.type = RollingFile
 appender.rolling.name = rolling
 appender.rolling.fileName = ${sys:opensearch.logs.base_path}${sys:file.separator}node.log
@@ -86,6 +84,7 @@ appender.rolling.strategy.max = 5
 rootLogger.level = info
 rootLogger.appenderRef.rolling.ref = rolling
 """
+"""The text of log4j2.properties: one log, a new file every 10 MB, five old ones kept."""
 
 
 def jvm_options(text: str, java_major: int) -> list[str]:

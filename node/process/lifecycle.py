@@ -48,7 +48,6 @@ class Status:
 
 
 def folders_of(settings: NodeSettings) -> Folders:
-    """The folders of the node that the settings mean."""
     return find_folders(settings, server_account(settings.user))
 
 
@@ -156,7 +155,7 @@ def _launch(
     prepare_server(folders)
     yml = config.opensearch_yml(data=folders.data, logs=folders.logs, snapshots=folders.snapshots, port=settings.port)
     (folders.config / "opensearch.yml").write_text(yml, encoding="utf-8")
-    (folders.config / "log4j2.properties").write_text(config.log4j2_properties())
+    (folders.config / "log4j2.properties").write_text(config.LOG4J2_PROPERTIES)
     options = (server / "config" / "jvm.options").read_text()
     heap, jvm = settings.heap, settings.jvm
     command = config.java_command(runtime.java, runtime.major, server, folders.home, options, heap=heap, jvm=jvm)

@@ -22,7 +22,6 @@ class Record:
 
     @property
     def url(self) -> str:
-        """Where the node answers."""
         return f"http://127.0.0.1:{self.port}"
 
 

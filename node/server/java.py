@@ -23,7 +23,6 @@ class JavaRuntime:
 
     @property
     def java(self) -> Path:
-        """The program to start."""
         return self.home / "bin" / "java"
 
 

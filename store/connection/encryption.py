@@ -79,7 +79,6 @@ class Encrypted(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Encrypts."""
         cipher = _CIPHERS.get(dialect)
         return cipher.encrypt(value) if value and cipher is not None else value
 

@@ -142,7 +142,6 @@ class SqliteConnection:
         self._thread.shutdown(wait=False)
 
     async def create_function(self, *arguments: Any, **options: Any) -> None:
-        """As sqlite3's."""
         self._connection.create_function(*arguments, **options)
 
 
@@ -160,17 +159,14 @@ class SqliteCursor:
 
     @property
     def description(self) -> Any:
-        """As sqlite3's."""
         return self._cursor.description
 
     @property
     def rowcount(self) -> int:
-        """As sqlite3's."""
         return self._cursor.rowcount
 
     @property
     def lastrowid(self) -> int | None:
-        """As sqlite3's."""
         return self._cursor.lastrowid
 
     async def execute(self, statement: str, parameters: Sequence[Any] = ()) -> None:
@@ -182,7 +178,6 @@ class SqliteCursor:
         await self._of.run(statement, lambda: self._cursor.executemany(statement, parameters))
 
     async def fetchall(self) -> list[Any]:
-        """The rows."""
         return self._rows
 
     async def close(self) -> None:

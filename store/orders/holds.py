@@ -22,7 +22,6 @@ _KEEP_ORDERS_OUT: Final = text("LOCK TABLE orders IN SHARE ROW EXCLUSIVE MODE")
 
 
 async def is_held(connection: AsyncConnection, platform: int, item: int) -> bool:
-    """Whether the item is held without an order."""
     return await connection.scalar(_IS_HELD, {"of_platform": platform, "of_item": item}) is not None
 
 

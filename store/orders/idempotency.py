@@ -73,7 +73,6 @@ class KeyState:
 
 
 async def find(connection: AsyncConnection, token_id: str, key: str) -> KeyState:
-    """The state of this key of this token."""
     row = (await connection.execute(_FIND, {"of_token": token_id, "of_key": key})).one_or_none()
     if row is None:
         return KeyState(stored=None, refusals=NO_REFUSALS)

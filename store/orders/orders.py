@@ -127,7 +127,6 @@ async def move(
 
 
 async def get(connection: AsyncConnection, order_id: str) -> Order | None:
-    """The order of this id."""
     return await _find(connection, orders.c.id == order_id)
 
 

@@ -50,7 +50,6 @@ async def begin(connection: AsyncConnection, name: str, at: Place, *, is_first: 
 
 
 async def place(connection: AsyncConnection, name: str) -> Place:
-    """Where the matcher is."""
     row = (await connection.execute(select(search_matchers).where(search_matchers.c.name == name))).one()
     return Place(row.segment, row.seq)
 

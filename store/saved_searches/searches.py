@@ -65,7 +65,6 @@ async def add(connection: AsyncConnection, search: SavedSearch, limit: int) -> S
 
 
 async def get(connection: AsyncConnection, token_id: str, search_id: str) -> SavedSearch | None:
-    """The token's search of this id."""
     own = saved_searches.c.id == search_id, saved_searches.c.token_id == token_id, saved_searches.c.removed_at.is_(None)
     row = (await connection.execute(select(saved_searches).where(*own))).one_or_none()
     return None if row is None else _search(row)

@@ -205,7 +205,7 @@ def _configure(folders: Folders, secrets: Path, port: int, snapshots: Path, more
     lines += [line for line in own.splitlines() if line.partition(":")[0] not in replaced]
     lines += [f"{name}: {json.dumps(value)}" for name, value in more.items()]
     (folders.config / "opensearch.yml").write_text("\n".join(lines), encoding="utf-8")
-    (folders.config / "log4j2.properties").write_text(config.log4j2_properties(), encoding="utf-8")
+    (folders.config / "log4j2.properties").write_text(config.LOG4J2_PROPERTIES, encoding="utf-8")
     certificates = folders.config / "certificates"
     certificates.mkdir()
     for name in ("ca.pem", "opensearch.pem", "opensearch.key"):

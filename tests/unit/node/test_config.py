@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from node.process.config import java_command, jvm_options, log4j2_properties, node_mark, opensearch_yml
+from node.process.config import LOG4J2_PROPERTIES, java_command, jvm_options, node_mark, opensearch_yml
 
 JVM_OPTIONS = """
 ## a comment
@@ -83,6 +83,6 @@ def test_the_node_listens_on_loopback_only_and_makes_no_index_by_itself() -> Non
 
 
 def test_the_log_cannot_fill_the_disk() -> None:
-    text = log4j2_properties()
+    text = LOG4J2_PROPERTIES
     assert "policies.size.size = 10MB" in text
     assert "strategy.max = 5" in text
