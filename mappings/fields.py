@@ -106,14 +106,4 @@ SUGGESTED: tuple[Suggested, ...] = (
 )
 
 # The item's string fields below `details`, in the order in which answers show them.
-DETAILS: tuple[str, ...] = (
-    "type",
-    "weapon",
-    "set",
-    "quality",
-    "rarity",
-    "exterior",
-    "phase",
-    "tournament",
-    "color",
-)
+DETAILS: tuple[str, ...] = ("type", "weapon", "set", "quality", "rarity", "exterior", "phase", "tournament", "color")

@@ -58,9 +58,7 @@ def main() -> None:
 @RETRY_TIMEOUT
 @MAP
 @click.option(
-    "--resume",
-    is_flag=True,
-    help="Resume an interrupted load: read the same sources again, send only what is missing.",
+    "--resume", is_flag=True, help="Resume an interrupted load: read the same sources again, send only what is missing."
 )
 @click.option(
     "--dry-run",

@@ -36,8 +36,7 @@ WITHOUT_ORDERS = click.option(
 )
 OUTPUT = file_option("--output", text="A file instead of stdout; compressed when named .gz or .zst.")
 REJECTS_OF_CHANGES = file_option(
-    "--rejects",
-    text="Where refused lines go, in the place of an older file.  [default: <alias>-<time>.rejects.ndjson]",
+    "--rejects", text="Where refused lines go, in the place of an older file.  [default: <alias>-<time>.rejects.ndjson]"
 )
 RETRY_TIMEOUT = click.option(
     "--retry-timeout",

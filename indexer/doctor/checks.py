@@ -5,16 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexer.doctor.facts import IndexFacts
-from indexer.doctor.findings import (
-    Action,
-    Code,
-    Finding,
-    Repair,
-    curl,
-    fix_command,
-    load_command,
-    readable_bytes,
-)
+from indexer.doctor.findings import Action, Code, Finding, Repair, curl, fix_command, load_command, readable_bytes
 from indexer.doctor.indices import check_index
 from indexer.doctor.locks import LockFacts, check_lock, check_orphans, check_unfinished
 from indexer.engine.drift import DefinedIndex, defined_listings, defined_products
@@ -105,12 +96,7 @@ def _served(facts: PlatformFacts, index: IndexFacts, defined: DefinedIndex, effe
         yield Finding(Code.CLOSED, facts.platform, index.name, message, curl("POST", f"{index.name}/_open"))
         return
     yield from check_index(
-        facts.platform,
-        index,
-        defined,
-        facts.definition.fingerprint,
-        data_nodes=facts.data_nodes,
-        room=facts.room,
+        facts.platform, index, defined, facts.definition.fingerprint, data_nodes=facts.data_nodes, room=facts.room
     )
 
 

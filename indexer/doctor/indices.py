@@ -5,13 +5,7 @@ from typing import Any
 
 from indexer.doctor.facts import IndexFacts
 from indexer.doctor.findings import Action, Code, Finding, Repair, Severity, curl, fix_command, load_command
-from indexer.engine.drift import (
-    DefinedIndex,
-    analysis_differences,
-    at_creation,
-    field_differences,
-    same,
-)
+from indexer.engine.drift import DefinedIndex, analysis_differences, at_creation, field_differences, same
 
 BLOCKS = ("read_only_allow_delete", "read_only", "write", "read", "metadata")
 # Settings that a check of their own looks at.
@@ -23,10 +17,7 @@ _BLOCKED = {
     "gear.json": "sold items cannot be hidden in it",
     "products.json": "no item of a new product can be put on offer",
 }
-_UNSEEN = {
-    "gear.json": "searches never see that an item was sold",
-    "products.json": "texts never find new products",
-}
+_UNSEEN = {"gear.json": "searches never see that an item was sold", "products.json": "texts never find new products"}
 
 
 def check_index(

@@ -5,14 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexer.doctor.facts import IndexFacts
-from indexer.doctor.findings import (
-    Action,
-    Code,
-    Finding,
-    Repair,
-    fix_command,
-    readable_bytes,
-)
+from indexer.doctor.findings import Action, Code, Finding, Repair, fix_command, readable_bytes
 
 if TYPE_CHECKING:
     from indexer.locking.record import LockRecord

@@ -198,11 +198,7 @@ def _retry_reason(result: dict[str, Any]) -> str:
 def _post(client: OpenSearch, index: str, data: bytes, count: int, params: dict[str, str]) -> list[dict[str, Any]]:
     """Sends one bulk request of `count` actions; each one's result, or CommandError where some are missing."""
     response = client.transport.perform_request(
-        "POST",
-        f"/{index}/_bulk",
-        params=params,
-        body=data,
-        headers={"content-type": "application/x-ndjson"},
+        "POST", f"/{index}/_bulk", params=params, body=data, headers={"content-type": "application/x-ndjson"}
     )
     results = response.get("items") if isinstance(response, dict) else None
     if not isinstance(results, list) or len(results) != count:

@@ -104,10 +104,7 @@ class Load:
         started = datetime.now(UTC)
         resumed = self._resume() if self.job.resume else None
         self.report.removed += remove_interrupted(
-            self._generations,
-            self._lock,
-            self.progress.say,
-            resumed=None if resumed is None else resumed.index,
+            self._generations, self._lock, self.progress.say, resumed=None if resumed is None else resumed.index
         )
         name = generation_name(self.report.alias, started, self.definition.fingerprint)
         index = self.report.index = name if resumed is None else resumed.index

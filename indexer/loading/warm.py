@@ -38,7 +38,7 @@ SEARCHES: tuple[dict[str, Any], ...] = (
                     {"range": {"price.ascending": {"gte": 100}}},
                 ]
             }
-        },
+        }
     },
 )
 

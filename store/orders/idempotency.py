@@ -33,10 +33,7 @@ _IS_OPEN: Final = and_(
 """A body without a key, one of whose orders is not delivered: only this row tells a retry from a new purchase."""
 
 # Built once: each order runs all of them.
-_OWN: Final = (
-    idempotency_keys.c.token_id == bindparam("of_token"),
-    idempotency_keys.c.key == bindparam("of_key"),
-)
+_OWN: Final = (idempotency_keys.c.token_id == bindparam("of_token"), idempotency_keys.c.key == bindparam("of_key"))
 _FIND: Final = select(idempotency_keys).where(*_OWN)
 _FORGET: Final = delete(idempotency_keys).where(*_OWN)
 _SAVE: Final = update(idempotency_keys).where(*_OWN)

@@ -7,20 +7,7 @@ from datetime import datetime
 from functools import cache
 from typing import Final
 
-from sqlalchemy import (
-    ColumnElement,
-    Executable,
-    and_,
-    case,
-    delete,
-    false,
-    func,
-    insert,
-    literal,
-    select,
-    true,
-    update,
-)
+from sqlalchemy import ColumnElement, Executable, and_, case, delete, false, func, insert, literal, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import ItemTaken

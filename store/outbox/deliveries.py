@@ -6,17 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
-from sqlalchemy import (
-    Row,
-    and_,
-    bindparam,
-    case,
-    func,
-    null,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import Row, and_, bindparam, case, func, null, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import endpoints
