@@ -2,12 +2,12 @@
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import insert, literal, select, tuple_
+from sqlalchemy import Column, Select, Table, insert, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.records import Actor
@@ -51,11 +51,7 @@ async def commands(
     connection: AsyncConnection, since: datetime, after: AuditEntry | None, limit: int
 ) -> list[AuditEntry]:
     """A page of what commands did and of reads that are recorded, oldest first, behind the entry `after`."""
-    statement = select(audit).where(audit.c.at >= since)
-    if after is not None:
-        position = tuple_(literal(after.at, audit.c.at.type), literal(after.key[0]))
-        statement = statement.where(tuple_(audit.c.at, audit.c.id) > position)
-    rows = await connection.execute(statement.order_by(audit.c.at, audit.c.id).limit(limit))
+    rows = await connection.execute(_page(audit, [audit.c.at, audit.c.id], since, after, limit))
     return [
         AuditEntry(
             at=row.at,
@@ -73,12 +69,8 @@ async def changes(
     connection: AsyncConnection, since: datetime, after: AuditEntry | None, limit: int
 ) -> list[AuditEntry]:
     """A page of the changes of orders, oldest first, behind the entry `after`. Old ones have no actor."""
-    columns = order_events.c
-    statement = select(order_events).where(columns.at >= since)
-    if after is not None:
-        position = tuple_(literal(after.at, columns.at.type), literal(after.key[0]), literal(after.key[1]))
-        statement = statement.where(tuple_(columns.at, columns.order_id, columns.n) > position)
-    rows = await connection.execute(statement.order_by(columns.at, columns.order_id, columns.n).limit(limit))
+    order = [order_events.c.at, order_events.c.order_id, order_events.c.n]
+    rows = await connection.execute(_page(order_events, order, since, after, limit))
     return [
         AuditEntry(
             at=row.at,
@@ -90,3 +82,15 @@ async def changes(
         )
         for row in rows
     ]
+
+
+def _page(
+    table: Table, order: Sequence[Column[Any]], since: datetime, after: AuditEntry | None, limit: int
+) -> Select[tuple[Any, ...]]:
+    """The rows from `since` on behind an entry, in this order: by time, and by the parts of the entry's key."""
+    statement = select(table).where(order[0] >= since)
+    if after is not None:
+        keys = (after.at, *after.key)
+        position = tuple_(*(literal(key, column.type) for key, column in zip(keys, order, strict=False)))
+        statement = statement.where(tuple_(*order) > position)
+    return statement.order_by(*order).limit(limit)

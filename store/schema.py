@@ -18,7 +18,6 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
-    PrimaryKeyConstraint,
     Table,
     Text,
     TextClause,
@@ -87,12 +86,12 @@ def partial_index(
     Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
 
 
-metadata = MetaData()
+metadata = MetaData(naming_convention={"pk": "%(table_name)s_pk"})
 
 tokens = Table(
     "tokens",
     metadata,
-    Column("id", Text, nullable=False),
+    Column("id", Text, primary_key=True),
     Column("name", Text, nullable=False),
     Column("sha256", Text, nullable=False),
     Column("scopes", Text, nullable=False),  # sorted, separated by one space
@@ -111,7 +110,6 @@ tokens = Table(
     Column("filters", Text),  # a JSON object, as `filters` of a search: forced on all that the token reads
     Column("origins", Text),  # of web pages that may use it, separated by one space
     Column("last_used_at", Instant),  # coarse
-    PrimaryKeyConstraint("id", name="tokens_pk"),
     UniqueConstraint("sha256", name="tokens_sha256"),
 )
 
@@ -119,7 +117,7 @@ tokens = Table(
 webhook_endpoints = Table(
     "webhook_endpoints",
     metadata,
-    Column("id", Text, nullable=False),
+    Column("id", Text, primary_key=True),
     Column("token_id", Text, ForeignKey("tokens.id", name="webhook_endpoints_token"), nullable=False),
     Column("url", Text, nullable=False),
     Column("exact", Boolean, nullable=False),
@@ -127,14 +125,13 @@ webhook_endpoints = Table(
     Column("previous_secret", Encrypted),  # signs too, until the moment below
     Column("previous_secret_until", Instant),
     Column("created_at", Instant, nullable=False),
-    PrimaryKeyConstraint("id", name="webhook_endpoints_pk"),
     UniqueConstraint("token_id", "url", name="webhook_endpoints_url"),
 )
 
 orders = Table(
     "orders",
     metadata,
-    Column("id", Text, nullable=False),
+    Column("id", Text, primary_key=True),
     Column("token_id", Text, ForeignKey("tokens.id", name="orders_token"), nullable=False),
     Column("state", Text, nullable=False),
     Column("platform", Integer, nullable=False),
@@ -162,7 +159,6 @@ orders = Table(
     Column("sandbox", Boolean, nullable=False, server_default=false()),
     Column("body_digest", Text),  # of the request's body: the same again is the same order
     Column("forget", Boolean, nullable=False, server_default=false()),  # the personal data, at the order's end
-    PrimaryKeyConstraint("id", name="orders_pk"),
     UniqueConstraint("status_key", name="orders_status_key"),
     CheckConstraint(f"state IN {STATES}", name="orders_state"),
     CheckConstraint("fee_mode IN ('excluded', 'included')", name="orders_fee_mode"),
@@ -185,14 +181,13 @@ partial_index("orders_undelivered", UNDELIVERED, orders.c.token_id, orders.c.acc
 order_events = Table(
     "order_events",
     metadata,
-    Column("order_id", Text, ForeignKey("orders.id", name="order_events_order"), nullable=False),
-    Column("n", Integer, nullable=False),
+    Column("order_id", Text, ForeignKey("orders.id", name="order_events_order"), primary_key=True),
+    Column("n", Integer, primary_key=True),
     Column("state", Text, nullable=False),
     Column("at", Instant, nullable=False),
     Column("reason", Text),
     Column("actor", Text),  # a token's id, `system` or `command` (store.records.Actor); none in old rows
     Column("actor_name", Text),
-    PrimaryKeyConstraint("order_id", "n", name="order_events_pk"),
     CheckConstraint(f"state IN {STATES}", name="order_events_state"),
 )
 Index("order_events_in_time", order_events.c.at, order_events.c.order_id, order_events.c.n)
@@ -201,14 +196,13 @@ Index("order_events_in_time", order_events.c.at, order_events.c.order_id, order_
 audit = Table(
     "audit",
     metadata,
-    Column("id", Text, nullable=False),
+    Column("id", Text, primary_key=True),
     Column("at", Instant, nullable=False),
     Column("actor", Text, nullable=False),
     Column("actor_name", Text),
     Column("action", Text, nullable=False),
     Column("subject", Text, nullable=False),
     Column("details", Text, nullable=False),  # a JSON object
-    PrimaryKeyConstraint("id", name="audit_pk"),
 )
 Index("audit_in_time", audit.c.at, audit.c.id)
 
@@ -217,14 +211,13 @@ Index("audit_in_time", audit.c.at, audit.c.id)
 idempotency_keys = Table(
     "idempotency_keys",
     metadata,
-    Column("token_id", Text, ForeignKey("tokens.id", name="idempotency_keys_token"), nullable=False),
-    Column("key", Text, nullable=False),
+    Column("token_id", Text, ForeignKey("tokens.id", name="idempotency_keys_token"), primary_key=True),
+    Column("key", Text, primary_key=True),
     Column("body_digest", Text, nullable=False),
     Column("order_id", Text, ForeignKey("orders.id", name="idempotency_keys_order")),
     Column("response", Text),
     Column("created_at", Instant, nullable=False),
     Column("refusals", Integer, nullable=False, server_default="0"),
-    PrimaryKeyConstraint("token_id", "key", name="idempotency_keys_pk"),
 )
 Index("idempotency_keys_in_time", idempotency_keys.c.created_at)
 partial_index("idempotency_keys_refused", REFUSED, idempotency_keys.c.created_at)
@@ -234,13 +227,12 @@ Index("idempotency_keys_of_order", idempotency_keys.c.order_id)
 sandbox_moves = Table(
     "sandbox_moves",
     metadata,
-    Column("order_id", Text, ForeignKey("orders.id", name="sandbox_moves_order"), nullable=False),
-    Column("n", Integer, nullable=False),
+    Column("order_id", Text, ForeignKey("orders.id", name="sandbox_moves_order"), primary_key=True),
+    Column("n", Integer, primary_key=True),
     Column("from_state", Text, nullable=False),
     Column("to_state", Text, nullable=False),
     Column("reason", Text),
     Column("due_at", Instant, nullable=False),
-    PrimaryKeyConstraint("order_id", "n", name="sandbox_moves_pk"),
 )
 Index("sandbox_moves_due", sandbox_moves.c.due_at)
 
@@ -248,10 +240,9 @@ Index("sandbox_moves_due", sandbox_moves.c.due_at)
 held_items = Table(
     "held_items",
     metadata,
-    Column("platform", Integer, nullable=False),
-    Column("item", BigInteger, nullable=False),
+    Column("platform", Integer, primary_key=True),
+    Column("item", BigInteger, primary_key=True),
     Column("held_at", Instant, nullable=False),
-    PrimaryKeyConstraint("platform", "item", name="held_items_pk"),
 )
 
 # The outbox of the search index (store.outbox.index_outbox).
@@ -259,15 +250,14 @@ UPDATE_PENDING: Final = text("applied_version < version")
 index_outbox = Table(
     "index_outbox",
     metadata,
-    Column("platform", Integer, nullable=False),
-    Column("item", BigInteger, nullable=False),
+    Column("platform", Integer, primary_key=True),
+    Column("item", BigInteger, primary_key=True),
     Column("version", BigInteger, nullable=False),
     Column("applied_version", BigInteger, nullable=False),
     Column("leased_until", Instant),
     Column("attempts", Integer, nullable=False),
     Column("updated_at", Instant, nullable=False),
     Column("failures", Integer, nullable=False, server_default="0"),  # by faults of ours, since its last change
-    PrimaryKeyConstraint("platform", "item", name="index_outbox_pk"),
 )
 partial_index("index_outbox_pending", UPDATE_PENDING, index_outbox.c.updated_at)
 
@@ -275,23 +265,21 @@ partial_index("index_outbox_pending", UPDATE_PENDING, index_outbox.c.updated_at)
 signing_keys = Table(
     "signing_keys",
     metadata,
-    Column("name", Text, nullable=False),
+    Column("name", Text, primary_key=True),
     Column("value", Encrypted, nullable=False),
     Column("created_at", Instant, nullable=False),
-    PrimaryKeyConstraint("name", name="signing_keys_pk"),
 )
 
 # Terms that operators have added to a platform's vocabulary; `term` is JSON (VocabularyTerm in mappings/vocabulary).
 vocabulary_terms = Table(
     "vocabulary_terms",
     metadata,
-    Column("id", Text, nullable=False),
+    Column("id", Text, primary_key=True),
     Column("platform", Integer, nullable=False),
     Column("term", Text, nullable=False),
     Column("author", Text),
     Column("created_at", Instant, nullable=False),
     Column("removed_at", Instant),
-    PrimaryKeyConstraint("id", name="vocabulary_terms_pk"),
 )
 
 # The change feed of a service, by its index prefix: who records it, how far it is written, and of which snapshots of
@@ -299,39 +287,36 @@ vocabulary_terms = Table(
 feeds = Table(
     "feeds",
     metadata,
-    Column("name", Text, nullable=False),
+    Column("name", Text, primary_key=True),
     Column("term", Integer, nullable=False),  # one more with every recorder
     Column("owner", Text),
     Column("leased_until", Instant),
     Column("read_at", Instant, nullable=False),
     Column("committed", BigInteger, nullable=False),
     Column("state", Text),
-    PrimaryKeyConstraint("name", name="feeds_pk"),
 )
 
 # The logs that hold a feed's changes, each by one recorder. What a log has beyond `last` was never committed.
 feed_segments = Table(
     "feed_segments",
     metadata,
-    Column("feed", Text, nullable=False),
-    Column("id", Text, nullable=False),
+    Column("feed", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
     Column("first", BigInteger, nullable=False),
     Column("last", BigInteger, nullable=False),
     Column("opened_at", Instant, nullable=False),
     Column("closed_at", Instant),
-    PrimaryKeyConstraint("feed", "id", name="feed_segments_pk"),
 )
 
 # How often a text was searched for in vain on a day (store.unanswered_searches).
 unanswered_searches = Table(
     "unanswered_searches",
     metadata,
-    Column("day", Text, nullable=False),  # 2026-11-23, UTC
-    Column("platform", Integer, nullable=False),
-    Column("text", Text, nullable=False),  # folded
-    Column("reading", Text, nullable=False),
+    Column("day", Text, primary_key=True),  # 2026-11-23, UTC
+    Column("platform", Integer, primary_key=True),
+    Column("text", Text, primary_key=True),  # folded
+    Column("reading", Text, primary_key=True),
     Column("count", BigInteger, nullable=False),
-    PrimaryKeyConstraint("day", "platform", "text", "reading", name="unanswered_searches_pk"),
 )
 
 DELIVERY_STATES: Final = ("pending", "delivered", "failed")
@@ -343,15 +328,14 @@ OUTCOMES: Final = ("delivered", "rejected", "timeout", "unreachable", "refused")
 deliveries = Table(
     "deliveries",
     metadata,
-    Column("order_id", Text, nullable=False),
-    Column("n", Integer, nullable=False),
+    Column("order_id", Text, primary_key=True),
+    Column("n", Integer, primary_key=True),
     Column("receiver", Text, nullable=False),  # host and port of the callback address
     Column("state", Text, nullable=False),
     Column("tries", Integer, nullable=False),  # finished ones of the present round; a replay begins a new round
     Column("next_attempt_at", Instant),
     Column("leased_until", Instant),
     Column("last_attempt_at", Instant),
-    PrimaryKeyConstraint("order_id", "n", name="deliveries_pk"),
     CheckConstraint(f"state IN {DELIVERY_STATES}", name="deliveries_state"),
 )
 
@@ -367,14 +351,13 @@ partial_index("deliveries_pending", PENDING, deliveries.c.next_attempt_at)
 delivery_attempts = Table(
     "delivery_attempts",
     metadata,
-    Column("order_id", Text, nullable=False),
-    Column("n", Integer, nullable=False),
-    Column("attempt", Integer, nullable=False),
+    Column("order_id", Text, primary_key=True),
+    Column("n", Integer, primary_key=True),
+    Column("attempt", Integer, primary_key=True),
     Column("at", Instant, nullable=False),
     Column("outcome", Text, nullable=False),
     Column("status_code", Integer),
     Column("milliseconds", Integer, nullable=False),
-    PrimaryKeyConstraint("order_id", "n", "attempt", name="delivery_attempts_pk"),
     ForeignKeyConstraint(["order_id", "n"], ["deliveries.order_id", "deliveries.n"], name="delivery_attempts_delivery"),
     CheckConstraint(f"outcome IN {OUTCOMES}", name="delivery_attempts_outcome"),
 )

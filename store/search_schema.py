@@ -10,7 +10,6 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    PrimaryKeyConstraint,
     Table,
     Text,
     text,
@@ -24,7 +23,7 @@ REMOVED_SEARCH: Final = text("removed_at IS NOT NULL")
 saved_searches = Table(
     "saved_searches",
     metadata,
-    Column("id", Text, nullable=False),
+    Column("id", Text, primary_key=True),
     Column("token_id", Text, ForeignKey("tokens.id", name="saved_searches_token"), nullable=False),
     Column("name", Text, nullable=False),
     Column("body", Text, nullable=False),  # JSON, as it came
@@ -36,7 +35,6 @@ saved_searches = Table(
     Column("created_at", Instant, nullable=False),
     Column("gap_at", Instant),  # when it was last not told something
     Column("removed_at", Instant),
-    PrimaryKeyConstraint("id", name="saved_searches_pk"),
 )
 partial_index("saved_searches_once", LIVE_SEARCH, saved_searches.c.token_id, saved_searches.c.body_digest, unique=True)
 Index("saved_searches_of_token", saved_searches.c.token_id, saved_searches.c.created_at, saved_searches.c.id)
@@ -46,11 +44,10 @@ partial_index("saved_searches_to_erase", REMOVED_SEARCH, saved_searches.c.remove
 search_matches = Table(
     "search_matches",
     metadata,
-    Column("search_id", Text, ForeignKey("saved_searches.id", name="search_matches_search"), nullable=False),
-    Column("n", Integer, nullable=False),
+    Column("search_id", Text, ForeignKey("saved_searches.id", name="search_matches_search"), primary_key=True),
+    Column("n", Integer, primary_key=True),
     Column("at", Instant, nullable=False),
     Column("changes", LargeBinary, nullable=False),
-    PrimaryKeyConstraint("search_id", "n", name="search_matches_pk"),
 )
 Index("search_matches_in_time", search_matches.c.at)
 
@@ -58,10 +55,9 @@ Index("search_matches_in_time", search_matches.c.at)
 search_matchers = Table(
     "search_matchers",
     metadata,
-    Column("name", Text, nullable=False),
+    Column("name", Text, primary_key=True),
     Column("owner", Text),
     Column("leased_until", Instant),
     Column("segment", Text),
     Column("seq", BigInteger, nullable=False),
-    PrimaryKeyConstraint("name", name="search_matchers_pk"),
 )

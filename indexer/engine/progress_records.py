@@ -8,7 +8,6 @@ import socket
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -27,35 +26,24 @@ MAX_REASON_CHARACTERS = 200
 MAX_RECORDS = 1000
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProgressRecord:
-    """The progress as it is written; times are by the program's own clock."""
-
-    command: str  # `load` or `follow`
-    source: str
-    host: str
-    since: str  # RFC 3339, UTC
-    heartbeat: str
-    ended: bool = False
-    read: int = 0
-    rejected: int = 0
-    reasons: Mapping[str, int] = field(default_factory=dict)  # the most frequent first
-    lag: int | None = None  # messages that are not read yet
-    age: float | None = None  # seconds from the oldest change of the last batch to its acknowledgement
-
-
 class ProgressPublisher:
     """Writes the record of one load or follower. An alias has one record of loads, and one of each follower."""
 
     def __init__(self, client: OpenSearch, alias: str, command: str, source: str) -> None:
-        now = now_text()
         self._client = client
-        self._alias = alias
         self._index = locks_alias(alias)
         self._id = f"{alias}-load" if command == "load" else f"{alias}-{command}-{secrets.token_hex(8)}"
-        self._record = ProgressRecord(
-            command=command, source=source, host=socket.gethostname(), since=now, heartbeat=now
-        )
+        # times are by the program's own clock
+        self._record: dict[str, Any] = {
+            "command": command,
+            "source": source,
+            "host": socket.gethostname(),
+            "since": now_text(),
+            "ended": False,
+            "lag": None,  # messages that are not read yet
+            "age": None,  # seconds from the oldest change of the last batch to its acknowledgement
+            "alias": alias,
+        }
         self._written_at = float("-inf")
 
     def write(self, *, every: float = 0.0, reasons: Mapping[str, int], **facts: Any) -> None:
@@ -65,12 +53,11 @@ class ProgressPublisher:
         is_first = self._written_at == float("-inf")
         self._written_at = time.monotonic()
         most = sorted(reasons.items(), key=lambda reason: -reason[1])[:MAX_REASONS]
-        shown = {reason[:MAX_REASON_CHARACTERS]: count for reason, count in most}
-        self._record = replace(self._record, heartbeat=now_text(), reasons=shown, **facts)
+        shown = {reason[:MAX_REASON_CHARACTERS]: count for reason, count in most}  # the most frequent first
+        self._record |= {"heartbeat": now_text(), "reasons": shown, **facts}
         params = {"require_alias": "true", "request_timeout": REQUEST_SECONDS}
         with suppress(OpenSearchException):
-            body = {"intake": {**asdict(self._record), "alias": self._alias}}
-            self._client.index(index=self._index, id=self._id, body=body, params=params)
+            self._client.index(index=self._index, id=self._id, body={"intake": self._record}, params=params)
             if is_first:
                 self._forget_old()
 

@@ -45,23 +45,20 @@ class ChangeReport(ChangeCounts):
         return {**values, "seconds": seconds}
 
 
+@dataclass(frozen=True)
 class SourceChanges:
     """The changes of some sources; `report` is true at every moment, also after a failure."""
 
-    def __init__(
-        self, writer: LiveWriter, platform: Platform, mapper: Mapper | None, rejects: Path | None, report: ChangeReport
-    ) -> None:
-        """`mapper` is for items in another shape; without `rejects` they go to `<alias>-<UTC time>.rejects.ndjson`."""
-        self._writer = writer
-        self._platform = platform
-        self._mapper = mapper
-        self._rejects = rejects
-        self._report = report
+    writer: LiveWriter
+    platform: Platform
+    mapper: Mapper | None  # for items in another shape
+    rejects: Path | None  # None: `<alias>-<UTC time>.rejects.ndjson`
+    report: ChangeReport
 
     def upsert(self, sources: tuple[str, ...]) -> None:
         """Puts every item in; raises CommandError where one was refused, when all others are done."""
         total_size(sources)  # a file that cannot be read is found before anything is changed
-        self._run(self._read(sources, Source.records), partial(upsert_of, platform=self._platform))
+        self._run(self._read(sources, Source.records), partial(upsert_of, platform=self.platform))
 
     def delete(self, sources: tuple[str, ...]) -> None:
         """Deletes every id; raises CommandError where a line has none, when all others are done."""
@@ -75,15 +72,15 @@ class SourceChanges:
         self, files: tuple[str, ...], records: Callable[[Source], Iterator[Record]]
     ) -> Iterator[tuple[str, Record]]:
         for name in files:
-            with Source(name, self._mapper) as source:
+            with Source(name, self.mapper) as source:
                 for record in records(source):
                     yield source.name, record
 
     def _run(self, records: Iterator[tuple[str, Record]], change_of: Callable[[Any], Change]) -> None:
-        self._writer.check()  # what would stop the first batch is found before anything is read
+        self.writer.check()  # what would stop the first batch is found before anything is read
         stamp = f"{datetime.now(UTC):%Y%m%d%H%M%S%f}"
-        report = self._report
-        with RejectsFile(self._rejects or Path(f"{report.alias}-{stamp}.rejects.ndjson")) as rejects:
+        report = self.report
+        with RejectsFile(self.rejects or Path(f"{report.alias}-{stamp}.rejects.ndjson")) as rejects:
             batch = Batch()
             try:
                 for source, record in records:
@@ -92,7 +89,7 @@ class SourceChanges:
                         change = change_of(record.content)
                     except ItemRefusedError as error:
                         report.rejected += 1
-                        mapper = self._mapper
+                        mapper = self.mapper
                         faults = error.refusals if mapper is None else mapper.with_source_names(error.refusals)
                         rejects.write(source, record.line, readable_id(record.content), faults)
                         continue
@@ -109,8 +106,8 @@ class SourceChanges:
             raise CommandError(refusals)
 
     def _send(self, batch: Batch, rejects: RejectsFile) -> None:
-        report = self._report
-        written = self._writer.write(batch.changes())
+        report = self.report
+        written = self.writer.write(batch.changes())
         report.version, report.indices = written.version, written.indices
         report.superseded += batch.superseded
         for number, (outcome, reason) in written.results.items():

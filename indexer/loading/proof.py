@@ -75,30 +75,28 @@ def prove(
     The index is read as of one point in time, and the record of `deletes` as of a later one: a delete is recorded
     before it is done, so each one that the index shows is among them, and no live change can make the two sides differ.
     """
-    return retry_when_lost(lambda: _prove_once(client, platform, index, deletes, version, manifest, retry))
-
-
-def _prove_once(
-    client: OpenSearch, platform: int, index: str, deletes: str, version: int, manifest: Manifest, retry: RetryPolicy
-) -> Proof:
     is_loaded = {"term": {"version": version}}
     is_later = {"range": {"version": {"gt": version}}}
-    with _refreshed(client, index, retry) as loaded, _refreshed(client, deletes, retry) as recorded:
-        count = loaded.count({"match_all": {}})
-        actual = _checksum(loaded, is_loaded, count)
-        unexpected = count - actual.items - loaded.count(is_later)
-        changed = BitMap64(key_of(number) for number in loaded.ids(is_later))
-        deleted = BitMap64()
-        for page in recorded.pages(is_later):
-            ids = [int(hit["_id"]) for hit in page]
-            deleted.update(key_of(number) for number in ids)
-            # Recorded, and not yet done when the index was read: not counted on this side either.
-            still_there = {"bool": {"filter": [is_loaded, {"terms": {"id": ids}}]}}
-            actual = actual.without(_checksum(loaded, still_there))
-    products = named_products(client, index, platform, retry)
-    altered = altered_products(client, index, retry)
-    expected = manifest.checksum(without=changed | deleted)
-    return Proof(expected, actual, unexpected, len(changed), len(deleted), products, altered)
+
+    def compare() -> Proof:
+        with _refreshed(client, index, retry) as loaded, _refreshed(client, deletes, retry) as recorded:
+            count = loaded.count({"match_all": {}})
+            actual = _checksum(loaded, is_loaded, count)
+            unexpected = count - actual.items - loaded.count(is_later)
+            changed = BitMap64(key_of(number) for number in loaded.ids(is_later))
+            deleted = BitMap64()
+            for page in recorded.pages(is_later):
+                ids = [int(hit["_id"]) for hit in page]
+                deleted.update(key_of(number) for number in ids)
+                # Recorded, and not yet done when the index was read: not counted on this side either.
+                still_there = {"bool": {"filter": [is_loaded, {"terms": {"id": ids}}]}}
+                actual = actual.without(_checksum(loaded, still_there))
+        products = named_products(client, index, platform, retry)
+        altered = altered_products(client, index, retry)
+        expected = manifest.checksum(without=changed | deleted)
+        return Proof(expected, actual, unexpected, len(changed), len(deleted), products, altered)
+
+    return retry_when_lost(compare)
 
 
 def _refreshed(client: OpenSearch, index: str, retry: RetryPolicy) -> Scan:
