@@ -55,10 +55,6 @@ def _say(sentence: str) -> None:
     click.echo(sentence, err=True)
 
 
-def _print_json(data: dict[str, Any]) -> None:
-    click.echo(json.dumps(data, ensure_ascii=False))
-
-
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="gear")
 def main() -> None:
@@ -96,7 +92,8 @@ def start(directory: Path | None, as_json: bool, **options: Any) -> None:
     verb = "runs already" if started.already else "runs"
     _say(f"OpenSearch {verb} (process {record.pid}, data in {started.folders.home})")
     if as_json:
-        _print_json({"url": record.url, "pid": record.pid, "alreadyRunning": started.already} | _where(started.folders))
+        data = {"url": record.url, "pid": record.pid, "alreadyRunning": started.already} | _where(started.folders)
+        click.echo(json.dumps(data, ensure_ascii=False))
     else:
         click.echo(record.url)
 
@@ -138,7 +135,7 @@ def status(directory: Path | None, as_json: bool) -> None:
 
     report = lifecycle.status(read_settings(dir=directory))
     if as_json:
-        _print_json(_status_json(report))
+        click.echo(json.dumps(_status_json(report), ensure_ascii=False))
     else:
         for line in _status_lines(report):
             click.echo(line)

@@ -86,14 +86,14 @@ def partial_index(
     Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
 
 
-metadata = MetaData(naming_convention={"pk": "%(table_name)s_pk"})
+metadata = MetaData(naming_convention={"pk": "%(table_name)s_pk", "uq": "%(table_name)s_%(column_0_name)s"})
 
 tokens = Table(
     "tokens",
     metadata,
     Column("id", Text, primary_key=True),
     Column("name", Text, nullable=False),
-    Column("sha256", Text, nullable=False),
+    Column("sha256", Text, nullable=False, unique=True),
     Column("scopes", Text, nullable=False),  # sorted, separated by one space
     Column("sandbox", Boolean, nullable=False),
     Column("webhook_secret", Encrypted, nullable=False),  # not as a hash: callbacks are signed with it
@@ -110,7 +110,6 @@ tokens = Table(
     Column("filters", Text),  # a JSON object, as `filters` of a search: forced on all that the token reads
     Column("origins", Text),  # of web pages that may use it, separated by one space
     Column("last_used_at", Instant),  # coarse
-    UniqueConstraint("sha256", name="tokens_sha256"),
 )
 
 # Where a token's callbacks may go. A token without endpoints sends them anywhere, signed with its own secret.
@@ -153,13 +152,12 @@ orders = Table(
     Column("success_url", Text),
     Column("failure_url", Text),
     Column("callback_url", Text),
-    Column("status_key", Text, nullable=False),
+    Column("status_key", Text, nullable=False, unique=True),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
     Column("sandbox", Boolean, nullable=False, server_default=false()),
     Column("body_digest", Text),  # of the request's body: the same again is the same order
     Column("forget", Boolean, nullable=False, server_default=false()),  # the personal data, at the order's end
-    UniqueConstraint("status_key", name="orders_status_key"),
     CheckConstraint(f"state IN {STATES}", name="orders_state"),
     CheckConstraint("fee_mode IN ('excluded', 'included')", name="orders_fee_mode"),
     CheckConstraint("price_minor >= 0 AND fee_minor >= 0 AND total_minor >= 0", name="orders_amounts"),

@@ -77,7 +77,10 @@ class Doctor:
             fixed += repaired
             if not repaired:
                 break
-        return [*fixed, *(_with_failure(finding, failures.get(finding.key)) for finding in findings)]
+        for at, finding in enumerate(findings):
+            if (failure := failures.get(finding.key)) is not None:
+                findings[at] = replace(finding, message=f"{finding.message}; not repaired: {failure}")
+        return [*fixed, *findings]
 
     def _repair(self, finding: Finding, say: Callable[[str], None]) -> str | None:
         """Makes one repair; why it could not be made, if so."""
@@ -163,10 +166,8 @@ class Doctor:
         """Adds what a look finds, or that it could not be made."""
         try:
             findings += look()
-        except OpenSearchException as error:
-            findings.append(_not_checked(platform, part, describe_error(error, self.address), refused=_refused(error)))
-        except CommandError as error:
-            findings.append(_not_checked(platform, part, str(error), refused=False))
+        except (OpenSearchException, CommandError) as error:
+            findings.append(self._not_checked(platform, part, error))
         except StoreUnavailable as error:
             fault = database_fault(error.cause)
             findings += [fault] if fault.key not in {finding.key for finding in findings} else []
@@ -193,7 +194,7 @@ class Doctor:
             message = describe_error(error, self.address)
             findings.append(Finding(Code.ENGINE_UNREACHABLE, None, "engine", message, remedy))
         except OpenSearchException as error:
-            findings.append(_not_checked(None, "cluster", describe_error(error, self.address), refused=_refused(error)))
+            findings.append(self._not_checked(None, "cluster", error))
         return None
 
     def _platform(
@@ -238,20 +239,11 @@ class Doctor:
         agreement = Agreement(self.client, orders, facts.platform, index.name, index.result_window)
         return check_disagreement(facts.platform, index.name, index.result_window, agreement.compare())
 
-
-def _refused(error: OpenSearchException) -> bool:
-    statuses = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-    return isinstance(error, TransportError) and error.status_code in statuses
-
-
-def _not_checked(platform: int | None, part: str, cause: str, *, refused: bool) -> Finding:
-    """What a login may not see is a warning; what could not be seen for any other reason may hide anything."""
-    message = f"the {part} could not be looked at: {cause}"
-    if refused:
-        remedy = "run the doctor with a login that may see it"
-        return Finding(Code.NOT_CHECKED, platform, part, message, remedy, exceptional_severity=Severity.WARNING)
-    return Finding(Code.NOT_CHECKED, platform, part, message, "run the doctor again")
-
-
-def _with_failure(finding: Finding, failure: str | None) -> Finding:
-    return finding if failure is None else replace(finding, message=f"{finding.message}; not repaired: {failure}")
+    def _not_checked(self, platform: int | None, part: str, error: OpenSearchException | CommandError) -> Finding:
+        """What a login may not see is a warning; what could not be seen for any other reason may hide anything."""
+        cause = describe_error(error, self.address) if isinstance(error, OpenSearchException) else str(error)
+        message = f"the {part} could not be looked at: {cause}"
+        if isinstance(error, TransportError) and error.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            remedy = "run the doctor with a login that may see it"
+            return Finding(Code.NOT_CHECKED, platform, part, message, remedy, exceptional_severity=Severity.WARNING)
+        return Finding(Code.NOT_CHECKED, platform, part, message, "run the doctor again")

@@ -69,12 +69,13 @@ def engine_facts(client: "OpenSearch") -> EngineFacts:
     version = client.info()["version"]
     health = client.cluster.health()
     settings = _cluster_settings(client)
+    auto_create = settings.get("action.auto_create_index", "true")
     return EngineFacts(
         distribution=version.get("distribution", "elasticsearch"),
         version=version["number"],
         data_nodes=health["number_of_data_nodes"],
         has_room=_has_room(client, settings),
-        auto_create=_listed(settings.get("action.auto_create_index", "true")),
+        auto_create=",".join(auto_create) if isinstance(auto_create, list) else str(auto_create),
         templates=_templates(client),
     )
 
@@ -83,10 +84,6 @@ def _cluster_settings(client: "OpenSearch") -> dict[str, Any]:
     """Every setting as it is in force: transient before persistent before default."""
     response = client.cluster.get_settings(params={"include_defaults": "true", "flat_settings": "true"})
     return {**response.get("defaults", {}), **response.get("persistent", {}), **response.get("transient", {})}
-
-
-def _listed(value: Any) -> str:
-    return ",".join(value) if isinstance(value, list) else str(value)
 
 
 def _has_room(client: "OpenSearch", settings: dict[str, Any]) -> bool:

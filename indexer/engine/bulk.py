@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from enum import Enum
 from http import HTTPStatus
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from opensearchpy import OpenSearch
@@ -217,16 +217,6 @@ class BulkItem(Struct, gc=False):  # thousands live at once, and none refers to 
     digest: int
 
 
-class ChunkLog(Protocol):
-    """Follows which chunks are sent and acknowledged."""
-
-    def sent(self) -> int:
-        """Called in the order of the source; returns the chunk's number."""
-
-    def acknowledged(self, number: int, superseded: int) -> None:
-        """Called when every item of a chunk is in the index."""
-
-
 class BulkWriter:
     """Writes a load's items with several threads, through an alias that must exist: no late request makes an index."""
 
@@ -237,7 +227,8 @@ class BulkWriter:
         *,
         retry: RetryPolicy,
         on_refused: Callable[[BulkItem, str], None],  # with the engine's reason
-        log: ChunkLog,
+        on_sent: Callable[[], int],  # in the order of the source; returns the chunk's number
+        on_acknowledged: Callable[[int, int], None],  # a chunk's number, and how many of it were superseded
         concurrency: int,
         chunk_items: int,
         max_bytes_in_flight: int,
@@ -246,7 +237,7 @@ class BulkWriter:
         self._alias = alias
         self._on_refused = on_refused
         self._retry = retry
-        self._log = log
+        self._on_sent, self._on_acknowledged = on_sent, on_acknowledged
         self._chunk_items = chunk_items
         self._pool = ThreadPoolExecutor(concurrency, "bulk")
         self._running: set[Future[None]] = set()
@@ -284,7 +275,7 @@ class BulkWriter:
     def _submit(self) -> None:
         if not self._entries:
             return
-        number, entries, size = self._log.sent(), self._entries, self._size
+        number, entries, size = self._on_sent(), self._entries, self._size
         self._entries, self._size, self._largest = [], 0, 0
         with self._changed:
             # a thread takes its chunk out when it fails too, so this never waits for a dead one
@@ -316,7 +307,7 @@ class BulkWriter:
                 else:
                     raise CommandError(f"the engine refused {_named(entry)}: {status} {reason_of(result)}")
             if not refused:
-                self._log.acknowledged(number, superseded)
+                self._on_acknowledged(number, superseded)
         except ChangeTooLargeError as error:
             if not isinstance(error.change, BulkItem):
                 raise

@@ -8,11 +8,9 @@ first recorded as a document {id, version, at}: `version` is its time, `at` when
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from http import HTTPStatus
-from typing import Any
 
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError, OpenSearchException, TransportError
+from opensearchpy.exceptions import NotFoundError, OpenSearchException
 
 from indexer.engine.bulk import (
     REQUIRE_ALIAS,
@@ -26,7 +24,7 @@ from indexer.engine.bulk import (
 )
 from indexer.engine.hidden_index import create_hidden_index
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import Scan, count_documents, retry_when_lost
+from indexer.engine.scan import Scan, count_documents, read_items, retry_when_lost
 from indexer.engine.states import loading_alias
 from indexer.errors import CommandError
 from mappings.names import deletes_alias, deletes_index
@@ -34,8 +32,6 @@ from mappings.names import deletes_alias, deletes_index
 KEEP_SECONDS = 48 * 3600  # a change that is older than this may bring back what was deleted since
 PRUNE_SECONDS = 60.0  # between two removals of old records, each of at most so many:
 PRUNE_RECORDS = 100_000
-
-_NO_INDEX = "index_not_found_exception"
 
 _MAPPINGS = {
     "dynamic": "strict",
@@ -82,19 +78,12 @@ class Deletes:
 
     def later(self, versions: Mapping[int, int]) -> dict[int, int]:
         """The times of the deletes that were recorded as later than these changes, by id."""
-        body = {"ids": [str(number) for number in versions]}
-
-        def read() -> list[dict[str, int]]:
-            try:
-                response = self._client.mget(index=self.alias, body=body, params={"_source_includes": "id,version"})
-            except NotFoundError:
-                return []
-            for document in response["docs"]:
-                check_read(document)
-            return [document["_source"] for document in response["docs"] if document.get("found")]
-
-        records = self._retry.call(read)
-        return {record["id"]: record["version"] for record in records if record["version"] > versions[record["id"]]}
+        try:
+            records = self._retry.call(lambda: read_items(self._client, self.alias, versions, "version"))
+        except NotFoundError:
+            return {}
+        recorded = {number: record["version"] for number, record in records.items()}
+        return {number: version for number, version in recorded.items() if version > versions[number]}
 
     def count_later(self, version: int) -> int:
         """How many items have a delete that was recorded as later than this."""
@@ -152,12 +141,3 @@ class Deletes:
         ):
             if outcome_of(result) is Outcome.REFUSED:
                 raise CommandError(f"item {number} could not be deleted from {index}: {reason_of(result)}")
-
-
-def check_read(document: Mapping[str, Any]) -> None:
-    """Raises a TransportError that is retried where a document of a multi-get was not read, as while its shard is not
-    started; not where there is no index.
-    """
-    error = document.get("error")
-    if error is not None and error["type"] != _NO_INDEX:
-        raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, error["type"], error)

@@ -22,6 +22,7 @@ KEEP_ALIVE = "5m"  # between two requests
 SECONDS_A_REQUEST = 60
 DOCUMENTS_A_SECOND = 100_000
 ATTEMPTS = 3
+_NO_INDEX = "index_not_found_exception"
 
 Result = TypeVar("Result")
 Element = TypeVar("Element")
@@ -122,6 +123,26 @@ def count_documents(client: OpenSearch, index: str, query: Json | None = None, *
     """How many documents of an index the query matches, of all where it is left out; of all shards, as `complete`."""
     body = None if query is None else {"query": query}
     return int(complete(index, client.count(index=index, body=body, params=params))["count"])
+
+
+def read_items(client: OpenSearch, index: str, items: Iterable[int], field: str) -> dict[int, Json]:
+    """This field of those of the items that the index has now, whether or not searches see them, by id."""
+    body = {"ids": [str(item) for item in items]}
+    documents = multi_get(client, body, index=index, params={"_source_includes": field})
+    return {int(document["_id"]): document["_source"] for document in documents if document.get("found")}
+
+
+def multi_get(client: OpenSearch, body: Json, **options: Any) -> list[Json]:
+    """What a multi-get says of each document, also that it is missing, or its index.
+
+    Raises a TransportError that is retried where one was not read, as while its shard is not started.
+    """
+    documents: list[Json] = client.mget(body=body, **options)["docs"]
+    for document in documents:
+        error = document.get("error")
+        if error is not None and error["type"] != _NO_INDEX:
+            raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, error["type"], error)
+    return documents
 
 
 def in_pages(elements: Iterable[Element], size: int) -> Iterator[list[Element]]:

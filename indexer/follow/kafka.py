@@ -1,7 +1,7 @@
 """Changes from a Kafka topic: key = id, value = item or nothing where it is deleted, time = when it changed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
@@ -95,13 +95,14 @@ class KafkaStream:
                 self._failed(error)
                 continue
             self._outage = ""
-            self._offsets[_number(received.partition())] = _number(received.offset()) + 1
+            # a message that was read has both
+            self._offsets[cast(int, received.partition())] = cast(int, received.offset()) + 1
             messages.append(self._message(received))
         return messages
 
     def _message(self, message: "KafkaMessage") -> Message:
         source = f"{self.name}[{message.partition()}]"
-        offset = _number(message.offset())
+        offset = cast(int, message.offset())
         number = _id_of(message.key())
         try:
             change: Change | ItemRefusedError = _change_of(message, number, self._platform)
@@ -164,11 +165,6 @@ def _id_of(key: bytes | None) -> int | None:
         return None
     number = int(key)
     return number if MIN_INTEGER <= number <= MAX_INTEGER else None
-
-
-def _number(value: int | None) -> int:
-    """What a message that was read always has."""
-    return -1 if value is None else value
 
 
 def _text(error: Exception) -> str:

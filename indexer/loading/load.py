@@ -195,12 +195,14 @@ class Load:
         retry = RetryPolicy(self.job.retry_timeout)  # the writer's own: it ends when the writer is stopped
         self._lock.stops(retry.stopped)
         alias = loading_alias(target.index)
+        committed = CommittedOffset(current, commits.commit, start.superseded)
         writer = BulkWriter(
             self.client,
             alias,
             retry=retry,
             on_refused=on_refused,
-            log=CommittedOffset(current, commits.commit, start.superseded),
+            on_sent=committed.sent,
+            on_acknowledged=committed.acknowledged,
             concurrency=self.job.concurrency,
             chunk_items=self.job.chunk_items,
             max_bytes_in_flight=self.job.max_bytes_in_flight,

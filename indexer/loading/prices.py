@@ -6,13 +6,11 @@ of requests, however large the catalogue is, and exact for a catalogue that is n
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from opensearchpy import OpenSearch
 
-from indexer.engine.deletes import check_read
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import in_pages, send_search
+from indexer.engine.scan import in_pages, read_items, send_search
 from indexer.loading.rules import PriceChanges
 from mappings.items.digest import PARTS
 
@@ -70,19 +68,10 @@ def compare_prices(client: OpenSearch, index: str, prices: Prices, retry: RetryP
     """How many of the items that the index has too, and how many of these have another price by more than FACTOR."""
     compared = changed = 0
     for page in in_pages(prices, PAGE_ITEMS):
-        for row in retry.call(partial(_read, client, index, page)):
-            if row.get("found"):
-                compared += 1
-                changed += is_changed(row["_source"].get("price"), prices[int(row["_id"])])
+        for item, stored in retry.call(partial(read_items, client, index, page, "price")).items():
+            compared += 1
+            changed += is_changed(stored.get("price"), prices[item])
     return PriceChanges(compared, changed)
-
-
-def _read(client: OpenSearch, index: str, items: list[int]) -> list[dict[str, Any]]:
-    body = {"ids": [str(number) for number in items]}
-    rows: list[dict[str, Any]] = client.mget(index=index, body=body, params={"_source_includes": "price"})["docs"]
-    for row in rows:
-        check_read(row)
-    return rows
 
 
 def is_changed(before: int | None, now: int | None) -> bool:

@@ -13,9 +13,8 @@ from itertools import groupby
 
 from opensearchpy import OpenSearch
 
-from indexer.engine.deletes import check_read
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import Scan, in_pages
+from indexer.engine.scan import Scan, in_pages, read_items
 from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, mark
 from indexer.orders.database import OrdersDatabase
 from store.bound_items import bound_among, bound_items
@@ -90,7 +89,7 @@ class Agreement:
             after = page[-1]
 
     def _confirm(self, items: list[int], disagreement: Disagreement, *, repair: bool) -> None:
-        in_index = self._in_index(items)
+        in_index = self.retry.call(lambda: read_items(self.client, self.index, items, "bound"))
 
         async def read(store: Store) -> tuple[set[int], set[int]]:
             now = datetime.now(UTC)
@@ -101,24 +100,12 @@ class Agreement:
 
         # a sold item that is offered counts while its update is pending, too: no API process may run
         accounted, sold = self.database.run(read)
-        offered = [item for item in items if item in sold and in_index.get(item) is False]
-        hidden = [item for item in items if item not in accounted and in_index.get(item) is True]
+        offered = [item for item in items if item in sold and item in in_index and not in_index[item]["bound"]]
+        hidden = [item for item in items if item not in accounted and item in in_index and in_index[item]["bound"]]
         disagreement.offered.add(offered)
         disagreement.hidden.add(hidden)
         if repair and offered:
             self._repair(offered)
-
-    def _in_index(self, items: list[int]) -> dict[int, bool]:
-        """What the index says now of those of the items that it has, whether or not searches see it already."""
-        body = {"ids": [str(item) for item in items]}
-
-        def read() -> dict[int, bool]:
-            rows = self.client.mget(index=self.index, body=body, params={"_source_includes": "bound"})["docs"]
-            for row in rows:
-                check_read(row)
-            return {int(row["_id"]): row["_source"]["bound"] for row in rows if row.get("found")}
-
-        return self.retry.call(read)
 
     def _repair(self, offered: list[int]) -> None:
         """Marks first and enqueues then: what an order changed in between is published by the API after the marks."""

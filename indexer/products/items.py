@@ -7,8 +7,8 @@ from typing import Any, Final
 import msgspec
 from opensearchpy import OpenSearch
 
-from indexer.engine.deletes import check_read
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.scan import multi_get
 from indexer.errors import CommandError
 from mappings.items.assembly import LacksProductError, SharedDocuments, Target, items_of
 from mappings.items.listing import Listing
@@ -41,8 +41,7 @@ class ItemAssembler:
     def _read(self, targets: list[Target]) -> dict[str, bytes]:
         """The display JSON of shared documents by key."""
         shared: dict[str, bytes] = {}
-        for document in self._client.mget(body={"docs": targets})["docs"]:
-            check_read(document)
+        for document in multi_get(self._client, {"docs": targets}):
             index, key = document["_index"], document["_id"]
             shared[key] = self._shared.add(index, key, document["_source"] if document.get("found") else None)
         return shared

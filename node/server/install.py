@@ -16,18 +16,14 @@ from node.server.download import addresses, fetch, remove_fragments
 from node.server.pins import LIBRARIES, OPENSEARCH_VERSION, PINNED_FILES, SERVER, UNPACKED_BYTES
 
 
-def server_folder(cache: Path) -> Path:
-    """Where the unpacked server lies; the name changes with every pinned hash."""
-    pins = hashlib.sha256("".join(pinned.sha256 for pinned in PINNED_FILES).encode()).hexdigest()[:12]
-    return cache / f"opensearch-{OPENSEARCH_VERSION}-{pins}"
-
-
 def ensure_server(folders: Folders, mirror: str | None, say: Callable[[str], None]) -> Path:
     """The unpacked server, fetched and unpacked first if it is not there. The caller holds the cache's lock.
 
     Raises NodeError when it cannot be fetched or the disk is too small.
     """
-    folder = server_folder(folders.cache)
+    # the name changes with every pinned hash
+    pins = hashlib.sha256("".join(pinned.sha256 for pinned in PINNED_FILES).encode()).hexdigest()[:12]
+    folder = folders.cache / f"opensearch-{OPENSEARCH_VERSION}-{pins}"
     if folder.is_dir():
         return folder
     downloads = folders.cache / "downloads"
