@@ -180,14 +180,11 @@ def _to_serve(facts: PlatformFacts, code: Code, candidates: Sequence[IndexFacts]
     """The finding that another generation should serve; `message` has places for its name and the reason."""
     complete = [index for index in candidates if facts.products_of(index) is not None]
     best, why = preferred(facts.definition, complete or candidates)
-    return Finding(
-        code,
-        facts.platform,
-        facts.alias,
+    message, remedy = (
         message.format(best.name, why),
         f"gear-indexer rollback --platform {facts.platform} --to {best.name}",
-        Repair(Action.SERVE, best.name),
     )
+    return Finding(code, facts.platform, facts.alias, message, remedy, Repair(Action.SERVE, best.name))
 
 
 def preferred(definition: Definition, candidates: Sequence[IndexFacts]) -> tuple[IndexFacts, str]:
@@ -203,13 +200,9 @@ def preferred(definition: Definition, candidates: Sequence[IndexFacts]) -> tuple
 def _foreign(facts: PlatformFacts) -> Iterator[Finding]:
     for index in facts.serving:
         if index.generation is None and index.name != facts.alias:
-            yield Finding(
-                Code.ALIAS_FOREIGN,
-                facts.platform,
-                index.name,
-                f"the alias {facts.alias} points to {index.name}, which no load has made",
-                curl("DELETE", f"{index.name}/_alias/{facts.alias}"),
-            )
+            message = f"the alias {facts.alias} points to {index.name}, which no load has made"
+            remedy = curl("DELETE", f"{index.name}/_alias/{facts.alias}")
+            yield Finding(Code.ALIAS_FOREIGN, facts.platform, index.name, message, remedy)
 
 
 def _too_many(facts: PlatformFacts, keep: int) -> Iterator[Finding]:
@@ -217,11 +210,7 @@ def _too_many(facts: PlatformFacts, keep: int) -> Iterator[Finding]:
     others = [index for index in reversed(finished) if index not in facts.serving]  # newest first, as prune keeps them
     spare = others[max(keep - (len(finished) - len(others)), 0) :]
     if len(finished) > keep:
-        yield Finding(
-            Code.TOO_MANY_GENERATIONS,
-            facts.platform,
-            facts.alias,
-            f"{len(finished)} finished generations are kept, {keep} are meant to be; "
-            f"the others take {readable_bytes(sum(map(facts.bytes_of, spare)))}",
-            f"gear-indexer prune --platform {facts.platform} --keep {keep}",
-        )
+        size = readable_bytes(sum(map(facts.bytes_of, spare)))
+        message = f"{len(finished)} finished generations are kept, {keep} are meant to be; the others take {size}"
+        remedy = f"gear-indexer prune --platform {facts.platform} --keep {keep}"
+        yield Finding(Code.TOO_MANY_GENERATIONS, facts.platform, facts.alias, message, remedy)

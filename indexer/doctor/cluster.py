@@ -19,13 +19,9 @@ def check_version(facts: EngineFacts) -> Iterator[Finding]:
     """The queries are written for OpenSearch 3.0 and newer."""
     major = facts.version.partition(".")[0]
     if facts.distribution != "opensearch" or not major.isdigit() or int(major) < OLDEST_MAJOR:
-        yield Finding(
-            Code.ENGINE_VERSION,
-            None,
-            "engine",
-            f"the engine is {facts.distribution} {facts.version}, and only OpenSearch 3.0 and newer is supported",
-            "move the cluster to OpenSearch 3.6, then load again",
-        )
+        message = f"the engine is {facts.distribution} {facts.version}, and only OpenSearch 3.0 and newer is supported"
+        remedy = "move the cluster to OpenSearch 3.6, then load again"
+        yield Finding(Code.ENGINE_VERSION, None, "engine", message, remedy)
 
 
 def check_auto_create(
@@ -36,14 +32,11 @@ def check_auto_create(
     if not taken and may_create(facts.auto_create, alias):
         rest = "+*" if facts.auto_create.lower() == "true" else facts.auto_create
         body = {"persistent": {"action.auto_create_index": f"-{alias}*,{rest}"}}
-        yield Finding(
-            Code.AUTO_CREATE,
-            platform,
-            alias,
+        message = (
             f"nothing has the name {alias} yet, and the engine would make an index of it at any stray write "
-            f"(action.auto_create_index is {facts.auto_create})",
-            curl("PUT", "_cluster/settings", body),
+            f"(action.auto_create_index is {facts.auto_create})"
         )
+        yield Finding(Code.AUTO_CREATE, platform, alias, message, curl("PUT", "_cluster/settings", body))
 
 
 def may_create(setting: str, name: str) -> bool:
@@ -62,14 +55,12 @@ def check_templates(platform: int, alias: str, facts: EngineFacts) -> Iterator[F
     names = (alias, sample, products_of(sample))
     for template in facts.templates:
         if any(_fits(pattern, name) for pattern in template.patterns for name in names):
-            yield Finding(
-                Code.TEMPLATE,
-                platform,
-                template.name,
+            message = (
                 f"the index template {template.name} ({', '.join(template.patterns)}) also applies to {alias} and "
-                "its generations, and adds to what gear.json and products.json say",
-                f"narrow its patterns, or {curl('DELETE', template.path)}",
+                "its generations, and adds to what gear.json and products.json say"
             )
+            remedy = f"narrow its patterns, or {curl('DELETE', template.path)}"
+            yield Finding(Code.TEMPLATE, platform, template.name, message, remedy)
 
 
 def _fits(pattern: str, name: str) -> bool:

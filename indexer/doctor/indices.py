@@ -38,15 +38,14 @@ def _blocks(platform: int, index: IndexFacts, effect: str, *, room: bool) -> Ite
     if not standing:
         return
     values = {f"blocks.{name}": None for name in standing}
-    lift = curl("PUT", f"{index.name}/_settings", {"index": values})
-    yield Finding(
-        Code.BLOCKED,
-        platform,
-        index.name,
-        f"{index.name} is blocked ({', '.join(standing)}), so that {effect}",
-        fix_command(platform) if room else f"make room until the disk is below the low watermark, then {lift}",
-        Repair(Action.PUT_SETTINGS, index.name, values) if room else None,
-    )
+    message = f"{index.name} is blocked ({', '.join(standing)}), so that {effect}"
+    if room:
+        repair = Repair(Action.PUT_SETTINGS, index.name, values)
+        yield Finding(Code.BLOCKED, platform, index.name, message, fix_command(platform), repair)
+    else:
+        lift = curl("PUT", f"{index.name}/_settings", {"index": values})
+        remedy = f"make room until the disk is below the low watermark, then {lift}"
+        yield Finding(Code.BLOCKED, platform, index.name, message, remedy)
 
 
 def _refresh(platform: int, index: IndexFacts, defined: dict[str, Any], unseen: str) -> Iterator[Finding]:
@@ -73,14 +72,10 @@ def _replicas(platform: int, index: IndexFacts, defined: dict[str, Any], data_no
     if differing:
         yield _setting(Code.REPLICAS, platform, index, message, differing, is_error=few)
     else:
-        yield Finding(
-            Code.REPLICAS,
-            platform,
-            index.name,
-            f"{message}; its settings are right, so a rule of allocation keeps it from a node",
-            curl("GET", f"{index.name}/_settings?flat_settings=true&pretty"),
-            exceptional_severity=Severity.WARNING,
-        )
+        message += "; its settings are right, so a rule of allocation keeps it from a node"
+        remedy = curl("GET", f"{index.name}/_settings?flat_settings=true&pretty")
+        severity = Severity.WARNING
+        yield Finding(Code.REPLICAS, platform, index.name, message, remedy, exceptional_severity=severity)
 
 
 def _max_replicas(defined: dict[str, Any]) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexer.doctor.facts import IndexFacts
-from indexer.doctor.findings import Action, Code, Finding, Repair, fix_command, readable_bytes
+from indexer.doctor.findings import Action, Code, Finding, Repair, fix_command, load_command, readable_bytes
 
 if TYPE_CHECKING:
     from indexer.locking.record import LockRecord
@@ -31,15 +31,10 @@ def check_lock(platform: int, alias: str, locks: Sequence[LockFacts], older_than
     for lock in locks[-1:]:
         if lock.is_dead(older_than):
             crash = "has crashed" if lock.alive is False else "seems to have crashed"
-            yield Finding(
-                Code.STALE_LOCK,
-                platform,
-                alias,
-                f"the lock of {alias} is held by {lock.record.description()}, which {crash}: the next load takes it "
-                "over",
-                fix_command(platform),
-                Repair(Action.RELEASE_LOCK, alias),
-            )
+            owned = f"the lock of {alias} is held by {lock.record.description()}"
+            message = f"{owned}, which {crash}: the next load takes it over"
+            repair = Repair(Action.RELEASE_LOCK, alias)
+            yield Finding(Code.STALE_LOCK, platform, alias, message, fix_command(platform), repair)
 
 
 def check_unfinished(
@@ -48,15 +43,13 @@ def check_unfinished(
     """Generations, with their sizes, whose load was interrupted: nobody who may live holds their lock."""
     for index, size in unfinished:
         if not _is_held(index, locks, older_than):
-            yield Finding(
-                Code.UNFINISHED_LOAD,
-                platform,
-                index.name,
+            message = (
                 f"{index.name} ({readable_bytes(size)}) was never finished, and the lock under which it was filled is "
-                "not held any more: its load was interrupted",
-                f"gear-indexer load FILE... --platform {platform} --resume goes on with it, or {fix_command(platform)}",
-                Repair(Action.REMOVE_GENERATION, index.name),
+                "not held any more: its load was interrupted"
             )
+            remedy = f"{load_command(platform)} --resume goes on with it, or {fix_command(platform)}"
+            repair = Repair(Action.REMOVE_GENERATION, index.name)
+            yield Finding(Code.UNFINISHED_LOAD, platform, index.name, message, remedy, repair)
 
 
 def check_orphans(
@@ -65,15 +58,10 @@ def check_orphans(
     """Indices of products without listings: a load makes them first, so those of one that may live are none."""
     for index in orphans:
         if not _is_held(index, locks, older_than):
-            yield Finding(
-                Code.PRODUCTS_ORPHANED,
-                platform,
-                index.name,
-                f"{index.name} ({readable_bytes(index.bytes)}) has no listings: its load was interrupted, or they "
-                "were removed by hand",
-                fix_command(platform),
-                Repair(Action.REMOVE_PRODUCTS, index.name),
-            )
+            cause = "its load was interrupted, or they were removed by hand"
+            message = f"{index.name} ({readable_bytes(index.bytes)}) has no listings: {cause}"
+            repair = Repair(Action.REMOVE_PRODUCTS, index.name)
+            yield Finding(Code.PRODUCTS_ORPHANED, platform, index.name, message, fix_command(platform), repair)
 
 
 def _is_held(index: IndexFacts, locks: Sequence[LockFacts], older_than: float) -> bool:

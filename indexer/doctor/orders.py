@@ -49,14 +49,11 @@ def check_late(platform: int, late: OverdueUpdates, now: datetime) -> Iterator[F
     """Rows that no API process takes up."""
     if late.since is not None:
         minutes = (now - late.since).total_seconds() / 60
-        yield Finding(
-            Code.INDEX_SYNC_PENDING,
-            platform,
-            "index outbox",
+        message = (
             f"{late.items:,} items were ordered or let go up to {minutes:,.0f} minutes ago and the index was "
-            "not told: no API process runs, it does not reach the engine, or its log names updates that fail",
-            "gear-api serve",
+            "not told: no API process runs, it does not reach the engine, or its log names updates that fail"
         )
+        yield Finding(Code.INDEX_SYNC_PENDING, platform, "index outbox", message, "gear-api serve")
 
 
 def check_disagreement(platform: int, index: str, window: int, disagreement: Disagreement) -> Iterator[Finding]:
