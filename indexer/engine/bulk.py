@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -217,29 +218,23 @@ class BulkItem(Struct, gc=False):  # thousands live at once, and none refers to 
     digest: int
 
 
+@dataclass(kw_only=True)
 class BulkWriter:
     """Writes a load's items with several threads, through an alias that must exist: no late request makes an index."""
 
-    def __init__(
-        self,
-        client: OpenSearch,
-        alias: str,
-        *,
-        retry: RetryPolicy,
-        on_refused: Callable[[BulkItem, str], None],  # with the engine's reason
-        on_sent: Callable[[], int],  # in the order of the source; returns the chunk's number
-        on_acknowledged: Callable[[int, int], None],  # a chunk's number, and how many of it were superseded
-        concurrency: int,
-        chunk_items: int,
-        max_bytes_in_flight: int,
-    ) -> None:
-        self.sender = BulkSender(client, retry, Throttle(concurrency, max_bytes_in_flight))
-        self._alias = alias
-        self._on_refused = on_refused
-        self._retry = retry
-        self._on_sent, self._on_acknowledged = on_sent, on_acknowledged
-        self._chunk_items = chunk_items
-        self._pool = ThreadPoolExecutor(concurrency, "bulk")
+    client: OpenSearch
+    alias: str
+    retry: RetryPolicy
+    on_refused: Callable[[BulkItem, str], None]  # with the engine's reason
+    on_sent: Callable[[], int]  # in the order of the source; returns the chunk's number
+    on_acknowledged: Callable[[int, int], None]  # a chunk's number, and how many of it were superseded
+    concurrency: int
+    chunk_items: int
+    max_bytes_in_flight: int
+
+    def __post_init__(self) -> None:
+        self.sender = BulkSender(self.client, self.retry, Throttle(self.concurrency, self.max_bytes_in_flight))
+        self._pool = ThreadPoolExecutor(self.concurrency, "bulk")
         self._running: set[Future[None]] = set()
         self._changed = threading.Condition()
         self._in_flight: dict[int, int] = {}  # a chunk's number: its bytes
@@ -256,7 +251,7 @@ class BulkWriter:
         self._largest = max(self._largest, len(entry.data))
         # so that a chunk is one request, not one and a little
         full = self._size + self._largest > self.sender.throttle.request_bytes
-        if full or len(self._entries) >= self._chunk_items:
+        if full or len(self._entries) >= self.chunk_items:
             self._submit()
 
     def finish(self) -> None:
@@ -269,13 +264,13 @@ class BulkWriter:
 
     def stop(self) -> None:
         """Ends all waiting and sends nothing more."""
-        self._retry.stopped.set()
+        self.retry.stopped.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _submit(self) -> None:
         if not self._entries:
             return
-        number, entries, size = self._on_sent(), self._entries, self._size
+        number, entries, size = self.on_sent(), self._entries, self._size
         self._entries, self._size, self._largest = [], 0, 0
         with self._changed:
             # a thread takes its chunk out when it fails too, so this never waits for a dead one
@@ -295,7 +290,7 @@ class BulkWriter:
     def _send(self, number: int, entries: list[BulkItem]) -> None:
         written = superseded = refused = 0
         try:
-            for entry, result in self.sender.send(self._alias, entries, lambda entry: entry.data):
+            for entry, result in self.sender.send(self.alias, entries, lambda entry: entry.data):
                 status = result["status"]
                 if status in (HTTPStatus.OK, HTTPStatus.CREATED):
                     written += 1
@@ -303,11 +298,11 @@ class BulkWriter:
                     superseded += 1
                 elif status == HTTPStatus.BAD_REQUEST:
                     refused += 1
-                    self._on_refused(entry, reason_of(result))
+                    self.on_refused(entry, reason_of(result))
                 else:
                     raise CommandError(f"the engine refused {_named(entry)}: {status} {reason_of(result)}")
             if not refused:
-                self._on_acknowledged(number, superseded)
+                self.on_acknowledged(number, superseded)
         except ChangeTooLargeError as error:
             if not isinstance(error.change, BulkItem):
                 raise

@@ -1,6 +1,7 @@
 """Changes from a Kafka topic: key = id, value = item or nothing where it is deleted, time = when it changed."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -30,34 +31,31 @@ def parse_address(address: str) -> tuple[str, str]:
     return parts.netloc, topic
 
 
+@dataclass
 class KafkaStream:
     """The partitions of a topic that a consumer group assigns to this follower."""
 
-    def __init__(
-        self,
-        address: str,
-        group: str,
-        platform: Platform,
-        *,
-        properties: Mapping[str, str],
-        max_pause: float,  # seconds between two reads, at most
-        say: Callable[[str], None],
-    ) -> None:
-        brokers, self._topic = parse_address(address)
+    address: str
+    group: str
+    platform: Platform
+    properties: Mapping[str, str] = field(repr=False)
+    max_pause: float  # seconds between two reads, at most
+    say: Callable[[str], None]
+    ended: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        brokers, self._topic = parse_address(self.address)
         self.name = f"{SCHEME}{brokers}/{self._topic}"
-        self.ended = False
-        self._platform = platform
-        self._say = say
         self._outage = ""
         self._offsets: dict[int, int] = {}  # by partition, the first that is not read; not committed yet
-        self._consumer = self._connected(brokers, group, properties, max_pause)
+        self._consumer = self._connected(brokers)
 
-    def _connected(self, brokers: str, group: str, properties: Mapping[str, str], max_pause: float) -> "Consumer":
+    def _connected(self, brokers: str) -> "Consumer":
         try:
             from confluent_kafka import Consumer, KafkaException
         except ImportError as error:
             raise CommandError("reading a Kafka topic needs the extra: pip install 'gear[kafka]'") from error
-        if own := [name for name in _OWN if name in properties]:
+        if own := [name for name in _OWN if name in self.properties]:
             raise CommandError(f"{own[0]} is set by the command itself: leave it out of the properties")
         try:
             consumer = Consumer(
@@ -65,13 +63,13 @@ class KafkaStream:
                     "auto.offset.reset": "earliest",
                     "partition.assignment.strategy": "cooperative-sticky",
                     "session.timeout.ms": 10_000,
-                    "max.poll.interval.ms": round(max_pause * 1000),
+                    "max.poll.interval.ms": round(self.max_pause * 1000),
                     "queued.max.messages.kbytes": 16_384,
                     "fetch.wait.max.ms": 100,
                     "log_level": 2,  # what is wrong with the brokers is said once, by us
-                    **properties,
+                    **self.properties,
                     "bootstrap.servers": brokers,
-                    "group.id": group,
+                    "group.id": self.group,
                     "enable.auto.commit": False,
                     "error_cb": self._failed,
                 }
@@ -105,7 +103,7 @@ class KafkaStream:
         offset = cast(int, message.offset())
         number = _id_of(message.key())
         try:
-            change: Change | ItemRefusedError = _change_of(message, number, self._platform)
+            change: Change | ItemRefusedError = _change_of(message, number, self.platform)
         except ItemRefusedError as error:
             change = error
         return Message(source, offset, number, change)
@@ -124,7 +122,7 @@ class KafkaStream:
             try:
                 self._consumer.commit(offsets=offsets, asynchronous=False)
             except KafkaException as error:
-                self._say(f"{self.name}: the position was not committed, and is read again ({_text(error)})")
+                self.say(f"{self.name}: the position was not committed, and is read again ({_text(error)})")
 
     def lag(self) -> int | None:
         """The messages of the assigned partitions that are not read yet, by what the brokers said last."""
@@ -142,7 +140,7 @@ class KafkaStream:
     def _failed(self, error: "KafkaError") -> None:
         if error.str() != self._outage:
             self._outage = error.str()
-            self._say(f"{self.name}: {self._outage}; waiting for it to end")
+            self.say(f"{self.name}: {self._outage}; waiting for it to end")
 
 
 def _change_of(message: "KafkaMessage", number: int | None, platform: Platform) -> Change:

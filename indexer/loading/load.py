@@ -197,8 +197,8 @@ class Load:
         alias = loading_alias(target.index)
         committed = CommittedOffset(current, commits.commit, start.superseded)
         writer = BulkWriter(
-            self.client,
-            alias,
+            client=self.client,
+            alias=alias,
             retry=retry,
             on_refused=on_refused,
             on_sent=committed.sent,
@@ -290,23 +290,16 @@ class Load:
         return marks
 
     def _prove(self, target: LoadTarget, manifest: Manifest) -> None:
+        platform, index, version = self.job.platform.id, target.index, target.version
         for attempt in range(MAX_PROOF_RETRIES + 1):
             if attempt:
-                self._deletes.apply(target.index, target.version)
-            proof = prove(
-                self.client,
-                self.job.platform.id,
-                target.index,
-                self._deletes.alias,
-                target.version,
-                manifest,
-                self._retry,
-            )
+                self._deletes.apply(index, version)
+            proof = prove(self.client, platform, index, self._deletes.alias, version, manifest, self._retry)
             self.report.proof = proof.as_json()
             if not proof.unexpected:
                 break
         if not proof.agrees:
-            raise CommandError(proof.disagreement(target.index))
+            raise CommandError(proof.disagreement(index))
 
     # Swap, tidy up
 

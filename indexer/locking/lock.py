@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from opensearchpy import OpenSearch
@@ -40,23 +40,19 @@ class LockLostError(CommandError):
     """Somebody else took this lock over."""
 
 
+@dataclass
 class Lock:
     """A context in which this process alone may change an alias's generations."""
 
-    def __init__(
-        self,
-        client: OpenSearch,
-        alias: str,
-        command: str,
-        retry: RetryPolicy,
-        say: Callable[[str], None],
-        *,
-        expiry: float = EXPIRY,
-    ) -> None:
-        self._alias = alias
-        self._records = LockRecords(client, alias, REQUEST_SECONDS)
-        self._retry = retry
-        self._say = say
+    client: OpenSearch
+    alias: str
+    command: str
+    retry: RetryPolicy
+    say: Callable[[str], None]
+    expiry: float = EXPIRY
+
+    def __post_init__(self) -> None:
+        self._records = LockRecords(self.client, self.alias, REQUEST_SECONDS)
         self._writing = threading.Lock()
         self._ended = threading.Event()
         self._lost = ""
@@ -65,11 +61,9 @@ class Lock:
         now = now_text()
         self.owner = this_process()
         self._record = LockRecord(
-            owner=self.owner, command=command, index=None, since=now, heartbeat=now, expiry=expiry
+            owner=self.owner, command=self.command, index=None, since=now, heartbeat=now, expiry=self.expiry
         )
-        self._thread = threading.Thread(
-            target=self._send_heartbeats, args=(expiry / HEARTBEATS,), name=_thread_name(self.owner), daemon=True
-        )
+        self._thread = threading.Thread(target=self._send_heartbeats, name=_thread_name(self.owner), daemon=True)
         self.previous_owner: LockRecord | None = None  # the crashed owner that it was taken from
 
     def __enter__(self) -> "Lock":
@@ -88,7 +82,7 @@ class Lock:
         try:
             self._release()
         except OpenSearchException as failure:
-            self._say(f"the lock of {self._alias} could not be given back ({cause(failure)}); it ends by itself")
+            self.say(f"the lock of {self.alias} could not be given back ({cause(failure)}); it ends by itself")
 
     def _end_heartbeats(self) -> None:
         self._ended.set()
@@ -132,13 +126,13 @@ class Lock:
             self._record = record
 
     def _lose(self, why: str) -> None:
-        self._lost = f"the lock of {self._alias} was lost, so nothing is swapped in or removed any more: {why}"
+        self._lost = f"the lock of {self.alias} was lost, so nothing is swapped in or removed any more: {why}"
         for event in self._stopping:
             event.set()
         raise LockLostError(self._lost)
 
-    def _send_heartbeats(self, seconds: float) -> None:
-        while not self._ended.wait(seconds):
+    def _send_heartbeats(self) -> None:
+        while not self._ended.wait(self.expiry / HEARTBEATS):
             if not self._acquired:
                 continue
             with contextlib.suppress(OpenSearchException):  # the next one may arrive; the swap asks for itself
@@ -160,18 +154,18 @@ class Lock:
                 return
 
     def _acquire(self) -> None:
-        watch = Watch(self._say, self._alias)
+        watch = Watch(self.say, self.alias)
         while not self._acquired:
-            record = self._retry.call(self._records.read)
+            record = self.retry.call(self._records.read)
             with contextlib.suppress(RecordChangedError):
                 if record is None:
-                    self._record = self._retry.call(lambda: self._records.create(self._record))
+                    self._record = self.retry.call(lambda: self._records.create(self._record))
                 elif record.owner.id == self.owner.id:  # the response to its creation was lost
                     self._record = record
                 elif watch.is_dead(record):
-                    self._say(f"the lock of {self._alias} is taken from {record.description()}, which has crashed")
+                    self.say(f"the lock of {self.alias} is taken from {record.description()}, which has crashed")
                     self.previous_owner = record
-                    self._record = self._retry.call(partial(self._records.replace, record, self._record))
+                    self._record = self.retry.call(partial(self._records.replace, record, self._record))
                 else:
                     time.sleep(record.expiry / POLLS)
                     continue

@@ -1,6 +1,7 @@
 """Writes the products of a generation before the listings that name them."""
 
 from collections.abc import Container, Iterable, Mapping
+from dataclasses import InitVar, dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -19,28 +20,19 @@ MAX_WRITTEN: Final = 200_000
 MAX_PENDING: Final = 2_000
 
 
+@dataclass
 class ProductWriter:
     """Writes the products of one generation, each once; a product that is there stays as it is."""
 
-    def __init__(
-        self,
-        client: OpenSearch,
-        index: str,
-        alias: str,
-        sender: BulkSender,
-        retry: RetryPolicy,
-        fields: Container[str] | None = None,
-    ) -> None:
-        """`alias` is one of the generation's, or of its loading; `fields` are those that its products may have.
+    client: OpenSearch
+    index: InitVar[str]
+    alias: InitVar[str]  # one of the generation's, or of its loading
+    sender: BulkSender  # whose results name their index where the alias may be moved meanwhile
+    retry: RetryPolicy
+    fields: Container[str] | None = None  # those that its products may have
 
-        Where the alias may be moved meanwhile, the results of `sender` must name their index.
-        """
-        self._client = client
-        self._index = products_of(index)
-        self._alias = products_of(alias)
-        self._sender = sender
-        self._retry = retry
-        self._fields = fields
+    def __post_init__(self, index: str, alias: str) -> None:
+        self._index, self._alias = products_of(index), products_of(alias)
         self._written: set[str] = set()
         self._pending: dict[str, KeyedDocument] = {}
 
@@ -88,7 +80,7 @@ class ProductWriter:
 
     def _send(self, products: Mapping[str, KeyedDocument]) -> None:
         try:
-            for product, result in self._sender.send(self._alias, list(products.values()), self._lines):
+            for product, result in self.sender.send(self._alias, list(products.values()), self._lines):
                 if outcome_of(result) is Outcome.REFUSED:
                     message = f"the engine refused the product {product.content.decode()}: {reason_of(result)}"
                     raise CommandError(message)
@@ -103,13 +95,13 @@ class ProductWriter:
         """Refreshes by the index's own name: a swap takes the alias of a loading away."""
 
         def refresh() -> None:
-            shards = self._client.indices.refresh(index=self._index)["_shards"]
+            shards = self.client.indices.refresh(index=self._index)["_shards"]
             if shards["failed"]:
                 detail = {"error": {"reason": f"not every part of {self._index} was refreshed: {shards}"}}
                 raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_response", detail)
 
         try:
-            self._retry.call(refresh)
+            self.retry.call(refresh)
         except NotFoundError as error:
             raise AliasGoneError(f"{self._index} was removed meanwhile") from error
 
@@ -120,7 +112,7 @@ class ProductWriter:
 
     def _lines(self, product: KeyedDocument) -> bytes:
         content = product.content
-        if self._fields is not None:
-            stored = {name: value for name, value in orjson.loads(content).items() if name in self._fields}
+        if self.fields is not None:
+            stored = {name: value for name, value in orjson.loads(content).items() if name in self.fields}
             content = orjson.dumps(stored)
         return b'{"create":{"_id":"%b"}}\n%b\n' % (product.key.encode(), content)
