@@ -88,7 +88,7 @@ def load(files: tuple[str, ...], *, dry_run: bool, **options: Any) -> None:
     gear-indexer load listings.ndjson.gz --platform 730 --resume
     zcat part-*.gz | gear-indexer load - --platform cs2 --json
     """
-    from indexer.cli.run_load import run_dry_load, run_load
+    from indexer.cli.run_sources import run_dry_load, run_load
 
     if options["resume"] and (dry_run or "-" in files):
         message = "--dry-run has nothing to resume" if dry_run else "stdin (-) cannot be read again: name files"
@@ -119,7 +119,7 @@ def upsert(files: tuple[str, ...], **options: Any) -> None:
     \b
     gear-indexer upsert changes.ndjson --platform 730
     """
-    from indexer.cli.run_changes import run_changes
+    from indexer.cli.run_sources import run_changes
 
     run_changes("upsert", files, **options)
 
@@ -141,7 +141,7 @@ def delete(what: tuple[str, ...], **options: Any) -> None:
     gear-indexer delete 4711 4712 --platform 730
     gear-indexer delete gone.txt --platform 730 --json
     """
-    from indexer.cli.run_changes import run_changes
+    from indexer.cli.run_sources import run_changes
 
     run_changes("delete", what, without_orders=True, map_file=None, **options)
 

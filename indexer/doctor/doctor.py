@@ -142,8 +142,8 @@ class Doctor:
 
     def look(self) -> list[Finding]:
         """Every finding of now."""
-        findings: list[Finding] = []
-        orders = self._readable_orders(findings)
+        fault = None if self.orders is None else orders_fault(self.orders)
+        findings, orders = ([], self.orders) if fault is None else ([fault], None)
         engine = self._engine(findings)
         if any(finding.code == Code.ENGINE_UNREACHABLE for finding in findings):
             return [*findings, *self._late(orders)]
@@ -171,13 +171,6 @@ class Doctor:
         except StoreUnavailable as error:
             fault = database_fault(error.cause)
             findings += [fault] if fault.key not in {finding.key for finding in findings} else []
-
-    def _readable_orders(self, findings: list[Finding]) -> OrdersDatabase | None:
-        fault = None if self.orders is None else orders_fault(self.orders)
-        if fault is None:
-            return self.orders
-        findings.append(fault)
-        return None
 
     def _late(self, orders: OrdersDatabase | None) -> list[Finding]:
         findings: list[Finding] = []

@@ -1,4 +1,4 @@
-"""Runs `gear-indexer load` and its dry run."""
+"""Runs the commands that read sources: `gear-indexer load` and its dry run, `upsert` and `delete`."""
 
 import time
 from pathlib import Path
@@ -11,6 +11,7 @@ from indexer.cli.load_metrics import LoadMetrics
 from indexer.cli.progress import LoadProgress
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
+from indexer.live.source_changes import ChangeReport, SourceChanges
 from indexer.loading.dry_run import DryRunReport, dry_run
 from indexer.loading.job import LoadJob, Progress
 from indexer.loading.load import SHORT_RETRY_SECONDS, Load
@@ -70,6 +71,36 @@ def run_dry_load(files: tuple[str, ...], *, platform: str, quiet: bool, as_json:
             click.echo("\n".join(report.sentences()))
         if report.refusals:
             raise CommandError("a load would be refused: " + "; ".join(report.refusals))
+
+
+def run_changes(
+    verb: str,
+    sources: tuple[str, ...],
+    *,
+    platform: str,
+    without_orders: bool,
+    quiet: bool,
+    as_json: bool,
+    map_file: Path | None,
+    rejects: Path | None,
+    retry_timeout: float,
+) -> None:
+    result: dict[str, Any] = {"platform": platform}
+    with command_result(result, as_json=as_json):
+        index = index_of(platform)
+        report = ChangeReport(index.platform.id, index.alias)
+        try:
+            mapper = mapper_of(map_file)
+            named = expand_patterns(sources)
+            retry = RetryPolicy(min(retry_timeout, SHORT_RETRY_SECONDS))
+            with index.claims(retry, without_orders=without_orders) as claims:
+                writer = index.writer(index.connected(), claims, RetryPolicy(retry_timeout))
+                changes = SourceChanges(writer, index.platform, mapper, rejects, report)
+                changes.upsert(named) if verb == "upsert" else changes.delete(named)
+        finally:
+            result.update(report.as_json())
+            if not quiet:
+                say(report.sentence())
 
 
 def _job(files: tuple[str, ...], index: PlatformIndex, options: dict[str, Any], *, quiet: bool) -> LoadJob:
