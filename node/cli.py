@@ -87,12 +87,11 @@ def start(directory: Path | None, as_json: bool, **options: Any) -> None:
     from node.settings import read_settings
 
     settings = read_settings(dir=directory, **options)
-    started = lifecycle.start(settings, _say)
-    record = started.record
-    verb = "runs already" if started.already else "runs"
-    _say(f"OpenSearch {verb} (process {record.pid}, data in {started.folders.home})")
+    record, is_running = lifecycle.start(settings, _say)
+    folders = lifecycle.folders_of(settings)
+    _say(f"OpenSearch {'runs already' if is_running else 'runs'} (process {record.pid}, data in {folders.home})")
     if as_json:
-        data = {"url": record.url, "pid": record.pid, "alreadyRunning": started.already} | _where(started.folders)
+        data = {"url": record.url, "pid": record.pid, "alreadyRunning": is_running} | _where(folders)
         click.echo(json.dumps(data, ensure_ascii=False))
     else:
         click.echo(record.url)

@@ -9,7 +9,7 @@ from indexer.orders.database import OrdersDatabase
 from store.connection.engine import Store
 from store.connection.errors import NOT_MIGRATED, StoreUnavailable
 from store.database import check_schema
-from store.outbox.index_outbox import OverdueUpdates, overdue
+from store.outbox.index_outbox import overdue
 
 LATE_AFTER = timedelta(seconds=60)
 
@@ -38,19 +38,19 @@ def late_updates(database: OrdersDatabase, platform: int) -> Iterator[Finding]:
     """What should have been published to the index a minute ago."""
     now = datetime.now(UTC)
 
-    async def read(store: Store) -> OverdueUpdates:
+    async def read(store: Store) -> tuple[int, datetime | None]:
         async with store.reading() as connection:
             return await overdue(connection, platform, now - LATE_AFTER)
 
-    return check_late(platform, database.run(read), now)
+    return check_late(platform, *database.run(read), now)
 
 
-def check_late(platform: int, late: OverdueUpdates, now: datetime) -> Iterator[Finding]:
+def check_late(platform: int, items: int, since: datetime | None, now: datetime) -> Iterator[Finding]:
     """Rows that no API process takes up."""
-    if late.since is not None:
-        minutes = (now - late.since).total_seconds() / 60
+    if since is not None:
+        minutes = (now - since).total_seconds() / 60
         message = (
-            f"{late.items:,} items were ordered or let go up to {minutes:,.0f} minutes ago and the index was "
+            f"{items:,} items were ordered or let go up to {minutes:,.0f} minutes ago and the index was "
             "not told: no API process runs, it does not reach the engine, or its log names updates that fail"
         )
         yield Finding(Code.INDEX_SYNC_PENDING, platform, "index outbox", message, "gear-api serve")

@@ -26,15 +26,6 @@ _STOP_SECONDS = 10
 
 
 @dataclass(frozen=True)
-class Started:
-    """A node that answers; `already` when it did before we came."""
-
-    record: Record
-    folders: Folders
-    already: bool
-
-
-@dataclass(frozen=True)
 class Status:
     """What is known of a node. `state` is running, starting (lives, does not answer yet) or stopped."""
 
@@ -51,8 +42,11 @@ def folders_of(settings: NodeSettings) -> Folders:
     return find_folders(settings, server_account(settings.user))
 
 
-def start(settings: NodeSettings, say: Callable[[str], None]) -> Started:
-    """Start the node, getting the server first if need be, and return once it answers. Raises NodeError."""
+def start(settings: NodeSettings, say: Callable[[str], None]) -> tuple[Record, bool]:
+    """Start the node, getting the server first if need be, and return once it answers; with it, whether it did before.
+
+    Raises NodeError.
+    """
     check_this_platform()
     folders = folders_of(settings)
     prepare(folders)
@@ -61,14 +55,14 @@ def start(settings: NodeSettings, say: Callable[[str], None]) -> Started:
         if record is not None:
             preflight.check_same(record, settings, folders)
             daemon.wait_ready(record.port, lambda: not is_running(record, folders.home), folders, settings.timeout)
-            return Started(record=record, folders=folders, already=True)
+            return record, True
         preflight.check_port(settings.port)
         preflight.check_memory(settings.heap, free_memory())
         preflight.check_disk(folders.home, free_disk(folders.home))
         with _locked(folders.cache_lock, folders.cache, None, say):
             server = ensure_server(folders, settings.repository, say)
             runtime = find_runtime(folders, say)
-        return Started(record=_launch(settings, folders, server, runtime, say), folders=folders, already=False)
+        return _launch(settings, folders, server, runtime, say), False
 
 
 def stop(settings: NodeSettings, limit: float, say: Callable[[str], None]) -> bool:

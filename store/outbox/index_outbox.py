@@ -93,14 +93,6 @@ class IndexUpdate:
     failures: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class OverdueUpdates:
-    """How many items of a platform should have been updated in the index before a moment, and the oldest change."""
-
-    items: int
-    since: datetime | None
-
-
 async def lease(connection: AsyncConnection, now: datetime, seconds: float, limit: int) -> list[IndexUpdate]:
     """Leases up to `limit` pending updates for `seconds`, oldest change first.
 
@@ -182,13 +174,13 @@ async def any_due(connection: AsyncConnection) -> bool:
     return (await connection.execute(_ANY_DUE)).first() is not None
 
 
-async def overdue(connection: AsyncConnection, platform: int, before: datetime) -> OverdueUpdates:
-    """What changed before this moment and is still pending."""
+async def overdue(connection: AsyncConnection, platform: int, before: datetime) -> tuple[int, datetime | None]:
+    """How many items changed before this moment and are still pending, and the oldest change."""
     statement = select(func.count(), func.min(index_outbox.c.updated_at)).where(
         UPDATE_PENDING, index_outbox.c.platform == platform, index_outbox.c.updated_at < before
     )
     count, oldest = (await connection.execute(statement)).one()
-    return OverdueUpdates(items=count, since=oldest)
+    return count, oldest
 
 
 async def enqueue(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import index_outbox
-from store.outbox.index_outbox import IndexUpdate, OverdueUpdates
+from store.outbox.index_outbox import IndexUpdate
 from store.schema import index_outbox as index_outbox_table
 from tests.support.store.fixtures import NOW, NewOrders
 
@@ -221,9 +221,9 @@ async def test_overdue_are_only_old_pending_updates(store: Store) -> None:
             await index_outbox.mark_applied(connection, [update], NOW)
         await index_outbox.enqueue(connection, 730, [9], NOW)
     async with store.reading() as connection:
-        assert await index_outbox.overdue(connection, 730, NOW) == OverdueUpdates(items=2, since=old)
-        assert await index_outbox.overdue(connection, 730, old) == OverdueUpdates(items=0, since=None)
-        assert await index_outbox.overdue(connection, 570, NOW) == OverdueUpdates(items=0, since=None)
+        assert await index_outbox.overdue(connection, 730, NOW) == (2, old)
+        assert await index_outbox.overdue(connection, 730, old) == (0, None)
+        assert await index_outbox.overdue(connection, 570, NOW) == (0, None)
 
 
 async def test_what_the_index_may_bind_is_accounted_for_until_a_minute_after_its_publication(store: Store) -> None:

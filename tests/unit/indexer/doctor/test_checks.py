@@ -18,7 +18,6 @@ from indexer.locking.owner import Owner
 from indexer.locking.record import LockRecord
 from indexer.orders.agreement import Disagreement, Tally
 from store.connection.errors import NOT_MIGRATED
-from store.outbox.index_outbox import OverdueUpdates
 from tests.support.indexer.facts import ALIAS, DEFINITION, LISTINGS, an_index, platform_facts, set_to
 
 GB = 2**30
@@ -207,8 +206,8 @@ def test_orders_and_index_are_distinguished_both_ways() -> None:
 
 def test_late_index_updates_say_since_when() -> None:
     now = datetime.now(UTC)
-    assert list(check_late(730, OverdueUpdates(items=0, since=None), now)) == []
-    (found,) = check_late(730, OverdueUpdates(items=1200, since=now - timedelta(minutes=90)), now)
+    assert list(check_late(730, 0, None, now)) == []
+    (found,) = check_late(730, 1200, now - timedelta(minutes=90), now)
     assert found.message.startswith("1,200 items were ordered or let go up to 90 minutes ago")
 
 
