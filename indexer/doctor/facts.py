@@ -68,7 +68,9 @@ def engine_facts(client: "OpenSearch") -> EngineFacts:
     """Reads the version, settings, disks and index templates of the cluster."""
     version = client.info()["version"]
     health = client.cluster.health()
-    settings = _cluster_settings(client)
+    response = client.cluster.get_settings(params={"include_defaults": "true", "flat_settings": "true"})
+    # as they are in force: transient before persistent before default
+    settings = {**response.get("defaults", {}), **response.get("persistent", {}), **response.get("transient", {})}
     auto_create = settings.get("action.auto_create_index", "true")
     return EngineFacts(
         distribution=version.get("distribution", "elasticsearch"),
@@ -78,12 +80,6 @@ def engine_facts(client: "OpenSearch") -> EngineFacts:
         auto_create=",".join(auto_create) if isinstance(auto_create, list) else str(auto_create),
         templates=_templates(client),
     )
-
-
-def _cluster_settings(client: "OpenSearch") -> dict[str, Any]:
-    """Every setting as it is in force: transient before persistent before default."""
-    response = client.cluster.get_settings(params={"include_defaults": "true", "flat_settings": "true"})
-    return {**response.get("defaults", {}), **response.get("persistent", {}), **response.get("transient", {})}
 
 
 def _has_room(client: "OpenSearch", settings: dict[str, Any]) -> bool:

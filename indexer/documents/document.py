@@ -155,24 +155,19 @@ def rank_of(details: CheckedDetails, words: int, relevance: Relevance) -> int:
 
 
 def _price(price: float, platform: Platform) -> int:
-    """The price in minor units; raises ItemRefusedError, also where it is below the platform's least."""
-    minor = _minor(price, platform.minor_digits)
-    if minor < platform.min_minor:
-        reason = f"must be at least {platform.min_price}, the least price of the platform"
-        raise ItemRefusedError((Refusal("price", repr(price), reason),))
-    return minor
-
-
-def _minor(price: float, digits: int) -> int:
-    """The price in minor units, exactly; raises ItemRefusedError."""
+    """The price in minor units, exactly; raises ItemRefusedError, also where it is below the platform's least."""
+    digits = platform.minor_digits
     scale: int = 10**digits
     minor = round(price * scale)
     # Dividing integers gives the double nearest to the decimal. Where that is the price, and it has no more digits than
     # a double keeps, `minor` is the decimal that the source wrote.
-    if minor <= MAX_EXACT_MINOR and minor / scale == price:
-        return minor
-    try:
-        # repr is the shortest decimal that reads as this double, so it is what the source wrote
-        return to_minor(Decimal(repr(price)), digits)
-    except ValueError as error:
-        raise ItemRefusedError((Refusal("price", repr(price), str(error)),)) from error
+    if minor > MAX_EXACT_MINOR or minor / scale != price:
+        try:
+            # repr is the shortest decimal that reads as this double, so it is what the source wrote
+            minor = to_minor(Decimal(repr(price)), digits)
+        except ValueError as error:
+            raise ItemRefusedError((Refusal("price", repr(price), str(error)),)) from error
+    if minor < platform.min_minor:
+        reason = f"must be at least {platform.min_price}, the least price of the platform"
+        raise ItemRefusedError((Refusal("price", repr(price), reason),))
+    return minor

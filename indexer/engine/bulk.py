@@ -129,7 +129,9 @@ class BulkSender:
             reason = ""
             for entry, result in zip(batch, results, strict=True) if results else ():
                 if is_retryable(result["status"]):
-                    reason = _retry_reason(result)
+                    reason = f"{result['status']} {reason_of(result)}"
+                    if is_disk_full(reason):  # waiting does not help
+                        raise CommandError(disk_full_message(reason_of(result)))
                     again.append(entry)
                 else:
                     yield entry[0], result
@@ -186,14 +188,6 @@ class BulkSender:
     def _count_retry(self) -> None:
         with self._lock:
             self.retries += 1
-
-
-def _retry_reason(result: dict[str, Any]) -> str:
-    """Why an item is sent again; raises CommandError where waiting does not help."""
-    reason = reason_of(result)
-    if is_disk_full(reason):
-        raise CommandError(disk_full_message(reason))
-    return f"{result['status']} {reason}"
 
 
 def _post(client: OpenSearch, index: str, data: bytes, count: int, params: dict[str, str]) -> list[dict[str, Any]]:

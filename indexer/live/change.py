@@ -54,20 +54,18 @@ def delete_of(content: bytes | Mapping[str, Any] | ItemRefusedError) -> Change:
     """
     if isinstance(content, ItemRefusedError):
         raise content
-    value = _json(content) if isinstance(content, bytes) else content
+    value: Any = content
+    if isinstance(content, bytes):
+        try:
+            value = orjson.loads(content)
+        except orjson.JSONDecodeError as error:
+            reason = "must be a whole number or a JSON object with an id"
+            raise ItemRefusedError((Refusal(None, shortened(content.strip()), reason),)) from error
     number = value.get("id") if isinstance(value, Mapping) else value
     if type(number) is not int or not MIN_INTEGER <= number <= MAX_INTEGER:
         raise ItemRefusedError((Refusal("id", shortened(content), "must be a whole number of 64 bits"),))
     timestamp = value.get(_TIME) if isinstance(value, Mapping) else None
     return Change(number, None, UNDATED if timestamp is None else version_of(timestamp))
-
-
-def _json(line: bytes) -> Any:
-    try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        reason = "must be a whole number or a JSON object with an id"
-        raise ItemRefusedError((Refusal(None, shortened(line.strip()), reason),)) from error
 
 
 def version_of(changed_at: object) -> int:

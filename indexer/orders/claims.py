@@ -231,18 +231,12 @@ def mark(client: OpenSearch, index: str, items: list[int], retry: RetryPolicy, *
     marked = 0
     for page in in_pages(items, PAGE_ITEMS):
         for item, result in sender.send(index, page, lines, require_alias=False):
-            marked += _is_marked(item, result)
+            status, error = result["status"], result.get("error", {}).get("type")
+            if status == HTTPStatus.OK:
+                marked += 1
+            elif status != HTTPStatus.NOT_FOUND or error != "document_missing_exception":
+                raise CommandError(f"item {item} could not be marked as sold: {reason_of(result)}")
     return marked
-
-
-def _is_marked(item: int, result: dict[str, Any]) -> bool:
-    """Whether the index has the item; raises CommandError where it could not be marked."""
-    status = result["status"]
-    if status == HTTPStatus.NOT_FOUND and result.get("error", {}).get("type") == "document_missing_exception":
-        return False
-    if status == HTTPStatus.OK:
-        return True
-    raise CommandError(f"item {item} could not be marked as sold: {reason_of(result)}")
 
 
 @contextmanager

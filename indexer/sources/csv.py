@@ -82,16 +82,15 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        numbered = self._again.popleft() if self._again else self._read()
-        self._row.append(numbered)
-        return numbered[1]
-
-    def _read(self) -> tuple[int, str]:
-        number, line = next(self._unread)
-        if line is None:
-            raise SourceError(f"line {number}: is longer than {MAX_ITEM_BYTES:,} bytes")
-        # bytes that are not UTF-8 become lone surrogates, which the validation refuses with the column's name
-        return number, line.decode("utf-8", "surrogateescape") + "\n"
+        if self._again:
+            self._row.append(self._again.popleft())
+        else:
+            number, line = next(self._unread)
+            if line is None:
+                raise SourceError(f"line {number}: is longer than {MAX_ITEM_BYTES:,} bytes")
+            # bytes that are not UTF-8 become lone surrogates, which the validation refuses with the column's name
+            self._row.append((number, line.decode("utf-8", "surrogateescape") + "\n"))
+        return self._row[-1][1]
 
     def begin(self) -> None:
         """The next line is the first of a row."""

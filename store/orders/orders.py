@@ -107,7 +107,12 @@ async def move(
     if row is None:
         return None
     order = Order(**row._mapping)
-    await _add_event(connection, order_id, to_state, reason, order.updated_at, actor)
+    # the order's row is written, and its lock keeps rivals from taking the same number
+    last = select(func.coalesce(func.max(order_events.c.n), 0)).where(order_events.c.order_id == order_id)
+    event = {"order_id": order_id, "n": last.scalar_subquery() + 1, "state": to_state, "at": order.updated_at}
+    by = {"reason": reason, "actor": actor.id, "actor_name": actor.name}
+    await connection.execute(insert(order_events).values({**event, **by}))
+    await callbacks.enqueue(connection, order_id, order.updated_at)
     if to_state in RELEASED and not order.sandbox:
         await index_outbox.enqueue(connection, order.platform, [order.item], now)
     return order
@@ -146,12 +151,7 @@ async def list_newest(
     connection: AsyncConnection, order_filter: OrderFilter, after: Position | None, limit: int
 ) -> list[Order]:
     """A page of at most `limit` orders after a position, or the first page."""
-    statement = page_after(orders, _conditions(order_filter), after, limit)
-    return [Order(**row._mapping) for row in await connection.execute(statement)]
-
-
-def _conditions(order_filter: OrderFilter) -> list[ColumnElement[bool]]:
-    return [
+    conditions = [
         orders.c.sandbox == (true() if order_filter.sandbox else false()),
         *(
             orders.c[name] == value
@@ -159,20 +159,10 @@ def _conditions(order_filter: OrderFilter) -> list[ColumnElement[bool]]:
             if (value := getattr(order_filter, name)) is not None
         ),
     ]
+    statement = page_after(orders, conditions, after, limit)
+    return [Order(**row._mapping) for row in await connection.execute(statement)]
 
 
 async def _find(connection: AsyncConnection, condition: ColumnElement[bool]) -> Order | None:
     row = (await connection.execute(select(orders).where(condition))).one_or_none()
     return None if row is None else Order(**row._mapping)
-
-
-async def _add_event(
-    connection: AsyncConnection, order_id: str, state: str, reason: str | None, now: datetime, actor: Actor
-) -> None:
-    """The caller has just written the order's row, whose lock keeps rivals from taking the same number."""
-    last = select(func.coalesce(func.max(order_events.c.n), 0)).where(order_events.c.order_id == order_id)
-    n = last.scalar_subquery() + 1
-    values = {"order_id": order_id, "n": n, "state": state, "at": now, "reason": reason}
-    by = {"actor": actor.id, "actor_name": actor.name}
-    await connection.execute(insert(order_events).values({**values, **by}))
-    await callbacks.enqueue(connection, order_id, now)
