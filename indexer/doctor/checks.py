@@ -151,29 +151,24 @@ def _alias(facts: PlatformFacts) -> Iterator[Finding]:
     alias, platform = facts.alias, facts.platform
     taken = [index for index in (*facts.indices, *facts.products) if index.name in (alias, products_of(alias))]
     ours = [index for index in facts.serving if index.generation is not None]
+    for index in taken:
+        message = (
+            f"an index is named {index.name}, which must be an alias: something wrote before the first load "
+            f"({index.items:,} documents are in it), and no load can be swapped in"
+        )
+        repair = None if index.items else Repair(Action.REMOVE_EMPTY_INDEX, index.name)
+        by_hand = f"{curl('DELETE', index.name)}, then {load_command(platform)}"
+        remedy = by_hand if index.items else fix_command(platform)
+        yield Finding(Code.ALIAS_IS_INDEX, platform, index.name, message, remedy, repair)
     if taken:
-        yield from _taken(platform, taken)
-    elif len(ours) > 1:
+        return
+    if len(ours) > 1:
         names = ", ".join(index.name for index in ours)
         fault = f"the alias {alias} points to {len(ours)} indices ({names}): items are found twice and sold ones are "
         yield _to_serve(facts, Code.ALIAS_SEVERAL, ours, f"{fault}not hidden; {{}} should serve alone: {{}}")
     elif facts.finished and not facts.serving:
         fault = f"nothing serves behind {alias} although {len(facts.finished)} finished generations exist; "
         yield _to_serve(facts, Code.ALIAS_MISSING, facts.finished, f"{fault}{{}} should: {{}}")
-
-
-def _taken(platform: int, taken: Sequence[IndexFacts]) -> Iterator[Finding]:
-    """Indices with the name of an alias."""
-    for index in taken:
-        yield Finding(
-            Code.ALIAS_IS_INDEX,
-            platform,
-            index.name,
-            f"an index is named {index.name}, which must be an alias: something wrote before the first load "
-            f"({index.items:,} documents are in it), and no load can be swapped in",
-            f"{curl('DELETE', index.name)}, then {load_command(platform)}" if index.items else fix_command(platform),
-            None if index.items else Repair(Action.REMOVE_EMPTY_INDEX, index.name),
-        )
 
 
 def _to_serve(facts: PlatformFacts, code: Code, candidates: Sequence[IndexFacts], message: str) -> Finding:

@@ -34,15 +34,18 @@ class PointInTimeLostError(CommandError):
 
 
 class Scan:
-    """A context in which an index is read as of one point in time; refresh the index first to see every change."""
+    """A context in which an index is read as of one point in time; with `refresh` it has every change until then."""
 
-    def __init__(self, client: OpenSearch, index: str, retry: RetryPolicy) -> None:
+    def __init__(self, client: OpenSearch, index: str, retry: RetryPolicy, *, refresh: bool = False) -> None:
+        self._refresh = refresh
         self._client = client
         self._index = index
         self._retry = retry
         self.id = ""
 
     def __enter__(self) -> "Scan":
+        if self._refresh:
+            self._retry.call(lambda: self._client.indices.refresh(index=self._index))
         params = {"keep_alive": KEEP_ALIVE, "allow_partial_pit_creation": "false"}
         created: Json = self._retry.call(lambda: self._client.create_pit(index=self._index, params=params))
         self.id = created["pit_id"]

@@ -79,7 +79,7 @@ def prove(
     is_later = {"range": {"version": {"gt": version}}}
 
     def compare() -> Proof:
-        with _refreshed(client, index, retry) as loaded, _refreshed(client, deletes, retry) as recorded:
+        with Scan(client, index, retry, refresh=True) as loaded, Scan(client, deletes, retry, refresh=True) as recorded:
             count = loaded.count({"match_all": {}})
             actual = _checksum(loaded, is_loaded, count)
             unexpected = count - actual.items - loaded.count(is_later)
@@ -97,12 +97,6 @@ def prove(
         return Proof(expected, actual, unexpected, len(changed), len(deleted), products, altered)
 
     return retry_when_lost(compare)
-
-
-def _refreshed(client: OpenSearch, index: str, retry: RetryPolicy) -> Scan:
-    """A scan of everything that is written so far."""
-    retry.call(lambda: client.indices.refresh(index=index))
-    return Scan(client, index, retry)
 
 
 def _checksum(scan: Scan, query: dict[str, Any], documents: int = 0) -> Checksum:

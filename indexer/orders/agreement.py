@@ -104,11 +104,9 @@ class Agreement:
         hidden = [item for item in items if item not in accounted and item in in_index and in_index[item]["bound"]]
         disagreement.offered.add(offered)
         disagreement.hidden.add(hidden)
-        if repair and offered:
-            self._repair(offered)
-
-    def _repair(self, offered: list[int]) -> None:
-        """Marks first and enqueues then: what an order changed in between is published by the API after the marks."""
+        if not repair or not offered:
+            return
+        # marked first: what an order changed in between is published by the API after the marks
         mark(self.client, self.index, offered, self.retry, bound=True)
 
         async def write(store: Store) -> None:

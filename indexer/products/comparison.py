@@ -81,8 +81,7 @@ def altered_products(client: OpenSearch, index: str, retry: RetryPolicy) -> Alte
     Raises PointInTimeLostError, RetriesExhaustedError or the client's error.
     """
     number, first = 0, None
-    retry.call(lambda: client.indices.refresh(index=products_of(index)))
-    with Scan(client, products_of(index), retry) as products:
+    with Scan(client, products_of(index), retry, refresh=True) as products:
         for page in products.pages({"match_all": {}}, source=True, sort=BY_PLACE):
             altered = [hit["_id"] for hit in page if not is_as_written(hit["_id"], hit["_source"])]
             number += len(altered)

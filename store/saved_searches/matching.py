@@ -90,7 +90,8 @@ async def queue_callbacks(connection: AsyncConnection, matches: Mapping[str, Seq
         ours = select(table.id, table.callback_url, table.matches).where(table.id.in_(some), table.removed_at.is_(None))
         # whoever changes which callback of a search is first holds its row, as of an order
         rows = (await connection.execute(ours.order_by(table.id).with_for_update())).all()
-        waiting = await _waiting(connection, some)
+        pending = select(deliveries.c.order_id, func.count()).where(deliveries.c.order_id.in_(some), PENDING)
+        waiting = {row[0]: row[1] for row in await connection.execute(pending.group_by(deliveries.c.order_id))}
         for row in rows:
             if waiting.get(row.id, 0) + len(matches[row.id]) > MAX_PENDING:
                 missed.append(row.id)
@@ -105,12 +106,3 @@ async def queue_callbacks(connection: AsyncConnection, matches: Mapping[str, Seq
         await connection.execute(insert(deliveries), queued)
         await connection.execute(_COUNT, counts)
     await mark_gaps(connection, missed, now)
-
-
-async def _waiting(connection: AsyncConnection, search_ids: Sequence[str]) -> dict[str, int]:
-    """How many pending callbacks each of the searches has that has any."""
-    which = deliveries.c.order_id.in_(search_ids), PENDING
-    rows = await connection.execute(
-        select(deliveries.c.order_id, func.count()).where(*which).group_by(deliveries.c.order_id)
-    )
-    return {row[0]: row[1] for row in rows}
