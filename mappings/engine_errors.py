@@ -11,8 +11,6 @@ from mappings.connection import SearchSettings
 # What urllib3 puts before its messages; ours name the address.
 _POOL = re.compile(r"^HTTPS?Connection(Pool)?\(.*?\): ")
 
-READ_ONLY_BLOCK = "read-only-allow-delete"
-
 
 def redacted_address(settings: SearchSettings) -> str:
     """The engine's address without logins."""
@@ -25,7 +23,7 @@ def redacted_address(settings: SearchSettings) -> str:
 
 def is_disk_full(reason: str) -> bool:
     """Whether an index takes no writes because one of the engine's disks has reached the flood stage."""
-    return READ_ONLY_BLOCK in reason
+    return "read-only-allow-delete" in reason
 
 
 def disk_full_message(reason: str) -> str:

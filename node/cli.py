@@ -170,20 +170,15 @@ def _status_json(report: "Status") -> dict[str, Any]:
     """The status for machines; what is not known is null."""
     from node.server.pins import OPENSEARCH_VERSION
 
-    record, state = report.record, report.cluster
+    node = {**vars(report.record), "url": report.record.url} if report.record else {}
+    cluster = vars(report.cluster) if report.cluster else {}
     return {
         "state": report.state,
         "running": report.state == "running",
-        "url": record.url if record else None,
-        "pid": record.pid if record else None,
-        "port": record.port if record else None,
-        "heap": record.heap if record else None,
-        "jvm": record.jvm if record else None,
+        **{name: node.get(name) for name in ("url", "pid", "port", "heap", "jvm")},
         "version": OPENSEARCH_VERSION,
-        "health": state.health if state else None,
-        "indices": state.indices if state else None,
-        "documents": state.documents if state else None,
-        "lockedIndices": list(state.locked) if state else None,
+        **{name: cluster.get(name) for name in ("health", "indices", "documents")},
+        "lockedIndices": list(cluster["locked"]) if cluster else None,
         "residentBytes": report.resident,
         "diskFreeBytes": report.disk_free,
         "stalePidFile": report.stale,

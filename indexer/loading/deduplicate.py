@@ -8,7 +8,7 @@ a temporary file, of which every 512th id is in memory.
 import tempfile
 from array import array
 from bisect import bisect_left, bisect_right
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from typing import IO, NamedTuple
 
 from pyroaring import BitMap
@@ -23,6 +23,7 @@ _ID_BYTES = 8
 class _Run(NamedTuple):
     """Sorted ids in the file from a byte on, and the first of each step."""
 
+    file: IO[bytes]
     start: int
     length: int
     last: int
@@ -36,19 +37,19 @@ class IdSet(AbstractContextManager["IdSet"]):
         self._marks = BitMap()
         self._recent: set[int] = set()
         self._runs: list[_Run] = []
-        self._closed_at_the_end = ExitStack()
         self._file: IO[bytes] | None = None  # none is made for few ids
         self._size = 0
 
     def __exit__(self, *_: object) -> None:
-        self._closed_at_the_end.close()
+        if self._file is not None:
+            self._file.close()
 
     def add(self, number: int) -> bool:
         """Adds an id; True where it is new. Raises CommandError where it cannot be stored."""
         # Ids that differ in the lower half only, as those of one source mostly do, never share a mark.
         mark = (number ^ (number >> 32) * 0x9E3779B1) & 0xFFFFFFFF
         if mark in self._marks:
-            if self._has(number):
+            if number in self._recent or any(self._is_in(run, number) for run in self._runs):
                 return False
         else:
             self._marks.add(mark)
@@ -57,20 +58,14 @@ class IdSet(AbstractContextManager["IdSet"]):
             self._write_run()
         return True
 
-    def _has(self, number: int) -> bool:
-        if number in self._recent:
-            return True
-        file = self._file
-        return file is not None and any(self._is_in(file, run, number) for run in self._runs)
-
-    def _is_in(self, file: IO[bytes], run: _Run, number: int) -> bool:
+    def _is_in(self, run: _Run, number: int) -> bool:
         if not run.firsts[0] <= number <= run.last:
             return False
         step = bisect_right(run.firsts, number) - 1
         ids = array("q")
         try:
-            file.seek(run.start + step * STEP * _ID_BYTES)
-            ids.frombytes(file.read(_ID_BYTES * min(STEP, run.length - step * STEP)))
+            run.file.seek(run.start + step * STEP * _ID_BYTES)
+            ids.frombytes(run.file.read(_ID_BYTES * min(STEP, run.length - step * STEP)))
         except OSError as error:
             raise temporary_file_error("ids (8 bytes each)", error) from error
         place = bisect_left(ids, number)
@@ -81,14 +76,13 @@ class IdSet(AbstractContextManager["IdSet"]):
         try:
             if self._file is None:
                 # without a buffer, which would be written again, and fail again, when it is closed
-                file = tempfile.TemporaryFile(buffering=0, prefix="gear-indexer-")  # noqa: SIM115  # closed with this
-                self._file = self._closed_at_the_end.enter_context(file)
+                self._file = tempfile.TemporaryFile(buffering=0, prefix="gear-indexer-")  # noqa: SIM115  # closed with this
             self._file.seek(self._size)
             left = memoryview(ids).cast("B")
             while left:
                 left = left[self._file.write(left) :]
         except OSError as error:
             raise temporary_file_error("ids (8 bytes each)", error) from error
-        self._runs.append(_Run(self._size, len(ids), ids[-1], ids[::STEP]))
+        self._runs.append(_Run(self._file, self._size, len(ids), ids[-1], ids[::STEP]))
         self._size += len(ids) * _ID_BYTES
         self._recent.clear()

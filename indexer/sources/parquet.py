@@ -15,7 +15,7 @@ from indexer.sources.csv import checked_columns
 from indexer.sources.records import Record, SourceError, nest
 
 if TYPE_CHECKING:
-    from arro3.core import Array, Field, RecordBatch, RecordBatchReader
+    from arro3.core import Array, Field, RecordBatchReader
 
 MAGIC = b"PAR1"
 BATCH_ROWS = 1024
@@ -38,8 +38,10 @@ def parquet_rows(file: BinaryIO, *, mapped: bool = False) -> Iterator[Record]:
             batch = next(reader, None)
         if batch is None:
             return
-        for values in _rows(batch, names):
+        columns = [_values(batch.schema.field(number), batch.column(number)) for number in range(batch.num_columns)]
+        for cells in zip(*columns, strict=True):
             row += 1
+            values = {name: cell for name, cell in zip(names, cells, strict=True) if cell is not None}
             yield Record(row, values if mapped else nest(values))
 
 
@@ -76,12 +78,6 @@ def _as_source_error(failure: str) -> Iterator[None]:
         if name in ("Exception", "PanicException") or isinstance(error, OSError | ValueError):
             raise SourceError(f"{failure}: {(str(error).splitlines() or [name])[0]}") from error
         raise
-
-
-def _rows(batch: "RecordBatch", names: list[str]) -> Iterator[dict[str, Any]]:
-    columns = [_values(batch.schema.field(number), batch.column(number)) for number in range(batch.num_columns)]
-    for row in zip(*columns, strict=True):
-        yield {name: value for name, value in zip(names, row, strict=True) if value is not None}
 
 
 def _values(field: "Field", column: "Array") -> list[Any]:

@@ -140,13 +140,10 @@ class _Connection(asyncio.Protocol):
 class HttpClient:
     """The connections to one server: at most `limit`, each for one exchange at a time."""
 
-    def __init__(
-        self, host: str, port: int, tls: ssl.SSLContext | None, limit: int, idle_seconds: float = IDLE_SECONDS
-    ) -> None:
+    def __init__(self, host: str, port: int, tls: ssl.SSLContext | None, limit: int) -> None:
         self._host = host
         self._name = HostName(host, port)
         self._tls = tls
-        self._idle_seconds = idle_seconds
         self._slots = asyncio.Semaphore(limit)
         self._open: set[_Connection] = set()
         self._idle: deque[_Connection] = deque()  # the one used last is the last
@@ -176,7 +173,7 @@ class HttpClient:
         await asyncio.sleep(0)  # then the event loop has ended them
 
     def _take(self) -> _Connection | None:
-        oldest = time.monotonic() - self._idle_seconds
+        oldest = time.monotonic() - IDLE_SECONDS
         while self._idle and self._idle[0].idle_since < oldest:
             self._idle.popleft().abort()
         while self._idle:

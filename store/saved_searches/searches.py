@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import and_, delete, func, insert, or_, select, tuple_, union_all, update
-from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.newest import Position, page_after
@@ -55,7 +54,7 @@ async def add(connection: AsyncConnection, search: SavedSearch, limit: int) -> S
     same = select(saved_searches).where(own, saved_searches.c.body_digest == search.body_digest)
     row = (await connection.execute(same)).one_or_none()
     if row is not None:
-        return _search(row)
+        return SavedSearch(**row._mapping)
     count = (await connection.execute(select(func.count()).select_from(saved_searches).where(own))).scalar_one()
     if count >= limit:
         raise TooManySearchesError
@@ -67,7 +66,7 @@ async def add(connection: AsyncConnection, search: SavedSearch, limit: int) -> S
 async def get(connection: AsyncConnection, token_id: str, search_id: str) -> SavedSearch | None:
     own = saved_searches.c.id == search_id, saved_searches.c.token_id == token_id, saved_searches.c.removed_at.is_(None)
     row = (await connection.execute(select(saved_searches).where(*own))).one_or_none()
-    return None if row is None else _search(row)
+    return None if row is None else SavedSearch(**row._mapping)
 
 
 async def list_newest(
@@ -75,7 +74,9 @@ async def list_newest(
 ) -> list[SavedSearch]:
     """A page of at most `limit` searches of the token behind a position, or the first page."""
     own = [saved_searches.c.token_id == token_id, saved_searches.c.removed_at.is_(None)]
-    return [_search(row) for row in await connection.execute(page_after(saved_searches, own, after, limit))]
+    return [
+        SavedSearch(**row._mapping) for row in await connection.execute(page_after(saved_searches, own, after, limit))
+    ]
 
 
 async def remove(connection: AsyncConnection, token_id: str, search_id: str, now: datetime) -> bool:
@@ -108,7 +109,7 @@ async def with_ids(connection: AsyncConnection, ids: Sequence[str]) -> list[Save
     which = select(saved_searches, tokens.c.filters.label("token_filters")).join(
         tokens, tokens.c.id == saved_searches.c.token_id
     )
-    return [_search(row) for row in await connection.execute(which.where(saved_searches.c.id.in_(ids)))]
+    return [SavedSearch(**row._mapping) for row in await connection.execute(which.where(saved_searches.c.id.in_(ids)))]
 
 
 async def erase(connection: AsyncConnection, removed_before: datetime, matched_before: datetime, limit: int) -> int:
@@ -146,7 +147,3 @@ def _live(now: datetime) -> Any:
     )
     joined = saved_searches.join(tokens, tokens.c.id == saved_searches.c.token_id)
     return select(saved_searches.c.id).select_from(joined).where(saved_searches.c.removed_at.is_(None), *usable)
-
-
-def _search(row: Row[Any]) -> SavedSearch:
-    return SavedSearch(**row._mapping)

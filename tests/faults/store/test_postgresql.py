@@ -122,8 +122,11 @@ async def test_a_host_whose_name_server_does_not_respond_leaves_the_next_one_its
 
 
 @pytest.mark.parametrize("moment", ["statement", "commit"])
-async def test_a_postgresql_that_hangs_within_a_transaction(own_postgres: Postgres, moment: str) -> None:
-    store = Store(own_postgres.url("postgres"), timeouts=SHORT, connections=1, transaction_seconds=1.0)
+async def test_a_postgresql_that_hangs_within_a_transaction(
+    own_postgres: Postgres, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.connection.engine.TRANSACTION_SECONDS", 1.0)
+    store = Store(own_postgres.url("postgres"), timeouts=SHORT, connections=1)
 
     async def hang() -> None:
         async with store.transaction() as connection:

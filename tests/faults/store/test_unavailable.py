@@ -64,8 +64,9 @@ async def test_writers_of_one_process_queue_and_give_up_in_time(hasty: Store) ->
     await becomes_usable(hasty)
 
 
-async def test_a_transaction_that_never_ends_is_ended(url: str) -> None:
-    store = Store(url, timeouts=SHORT, transaction_seconds=0.5)
+async def test_a_transaction_that_never_ends_is_ended(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("store.connection.engine.TRANSACTION_SECONDS", 0.5)
+    store = Store(url, timeouts=SHORT)
 
     async def never_end() -> None:
         async with store.transaction() as connection:
