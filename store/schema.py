@@ -17,6 +17,7 @@ from sqlalchemy import (
     FromClause,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -38,8 +39,7 @@ REVISION: Final = "0021"
 _RELEASED: Final = tuple(state for state in STATES if state in RELEASED)
 
 # Conditions of partial indexes are literal text: an index is only used by a query that says the same.
-ACTIVE_SQL: Final = f"NOT sandbox AND state NOT IN {_RELEASED}"
-ACTIVE: Final = text(ACTIVE_SQL)
+ACTIVE: Final = text(f"NOT sandbox AND state NOT IN {_RELEASED}")
 """An order that binds its item."""
 ACTIVE_SANDBOX: Final = text(f"sandbox AND state NOT IN {_RELEASED}")
 """A sandbox order that would bind its item; it only keeps its own token from ordering the same one twice."""
@@ -49,7 +49,6 @@ PERSONAL: Final = text(f"email <> '' AND {_IS_ENDED}")
 """An ended order that still says who the buyer is (store.orders.privacy)."""
 TO_FORGET: Final = text(f"forget AND {_IS_ENDED}")
 """One of these whose buyer is to be forgotten without waiting."""
-
 REFUSED: Final = text("refusals > 0 AND response IS NULL")
 """An idempotency key of which every request was refused so far."""
 
@@ -75,15 +74,12 @@ class Instant(TypeDecorator[datetime]):
         return (value - _EPOCH) // _MICROSECOND
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        """Gives UTC back, whatever zone was given in."""
         return None if value is None else _EPOCH + value * _MICROSECOND
 
 
-def partial_index(
-    name: str, condition: ColumnElement[bool] | TextClause, *columns: Column[Any], unique: bool = False
-) -> None:
+def _partial_index(name: str, where: ColumnElement[bool] | TextClause, *on: Column[Any], unique: bool = False) -> None:
     """Adds an index of the rows that meet a condition to their table, on both databases."""
-    Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
+    Index(name, *on, unique=unique, sqlite_where=where, postgresql_where=where)
 
 
 metadata = MetaData(naming_convention={"pk": "%(table_name)s_pk", "uq": "%(table_name)s_%(column_0_name)s"})
@@ -163,8 +159,8 @@ orders = Table(
     CheckConstraint("price_minor >= 0 AND fee_minor >= 0 AND total_minor >= 0", name="orders_amounts"),
 )
 # One item, one active order: the database holds it, no read before the write does.
-partial_index("orders_one_active", ACTIVE, orders.c.platform, orders.c.item, unique=True)
-partial_index("orders_one_tried", ACTIVE_SANDBOX, orders.c.token_id, orders.c.platform, orders.c.item, unique=True)
+_partial_index("orders_one_active", ACTIVE, orders.c.platform, orders.c.item, unique=True)
+_partial_index("orders_one_tried", ACTIVE_SANDBOX, orders.c.token_id, orders.c.platform, orders.c.item, unique=True)
 # Read backwards they are lists of orders, newest first: a token's, and everybody's, whole or of one value.
 Index("orders_of_token", orders.c.token_id, orders.c.created_at, orders.c.id)
 Index("orders_of_token_in_state", orders.c.token_id, orders.c.state, orders.c.created_at, orders.c.id)
@@ -172,9 +168,9 @@ Index("orders_in_time", orders.c.created_at, orders.c.id)
 Index("orders_in_state", orders.c.state, orders.c.created_at, orders.c.id)
 Index("orders_of_account", orders.c.account, orders.c.created_at, orders.c.id)
 Index("orders_of_item", orders.c.item, orders.c.created_at, orders.c.id)
-partial_index("orders_personal_at_end", PERSONAL, orders.c.updated_at)
-partial_index("orders_to_forget_at_end", TO_FORGET, orders.c.updated_at)
-partial_index("orders_undelivered", UNDELIVERED, orders.c.token_id, orders.c.account)
+_partial_index("orders_personal_at_end", PERSONAL, orders.c.updated_at)
+_partial_index("orders_to_forget_at_end", TO_FORGET, orders.c.updated_at)
+_partial_index("orders_undelivered", UNDELIVERED, orders.c.token_id, orders.c.account)
 
 order_events = Table(
     "order_events",
@@ -218,7 +214,7 @@ idempotency_keys = Table(
     Column("refusals", Integer, nullable=False, server_default="0"),
 )
 Index("idempotency_keys_in_time", idempotency_keys.c.created_at)
-partial_index("idempotency_keys_refused", REFUSED, idempotency_keys.c.created_at)
+_partial_index("idempotency_keys_refused", REFUSED, idempotency_keys.c.created_at)
 Index("idempotency_keys_of_order", idempotency_keys.c.order_id)
 
 # What sandbox orders are still to go through by themselves.
@@ -257,7 +253,7 @@ index_outbox = Table(
     Column("updated_at", Instant, nullable=False),
     Column("failures", Integer, nullable=False, server_default="0"),  # by faults of ours, since its last change
 )
-partial_index("index_outbox_pending", UPDATE_PENDING, index_outbox.c.updated_at)
+_partial_index("index_outbox_pending", UPDATE_PENDING, index_outbox.c.updated_at)
 
 # What the service signs its cursors with, base64; made by whichever process first needs it.
 signing_keys = Table(
@@ -317,7 +313,6 @@ unanswered_searches = Table(
     Column("count", BigInteger, nullable=False),
 )
 
-DELIVERY_STATES: Final = ("pending", "delivered", "failed")
 OUTCOMES: Final = ("delivered", "rejected", "timeout", "unreachable", "refused")
 
 # The outbox of callbacks: one row for each event of an order with a callback address, and for each row of
@@ -334,7 +329,7 @@ deliveries = Table(
     Column("next_attempt_at", Instant),
     Column("leased_until", Instant),
     Column("last_attempt_at", Instant),
-    CheckConstraint(f"state IN {DELIVERY_STATES}", name="deliveries_state"),
+    CheckConstraint("state IN ('pending', 'delivered', 'failed')", name="deliveries_state"),
 )
 
 
@@ -344,7 +339,7 @@ def is_pending(rows: FromClause) -> ColumnElement[bool]:
 
 
 PENDING: Final = is_pending(deliveries)
-partial_index("deliveries_pending", PENDING, deliveries.c.next_attempt_at)
+_partial_index("deliveries_pending", PENDING, deliveries.c.next_attempt_at)
 
 delivery_attempts = Table(
     "delivery_attempts",
@@ -358,4 +353,48 @@ delivery_attempts = Table(
     Column("milliseconds", Integer, nullable=False),
     ForeignKeyConstraint(["order_id", "n"], ["deliveries.order_id", "deliveries.n"], name="delivery_attempts_delivery"),
     CheckConstraint(f"outcome IN {OUTCOMES}", name="delivery_attempts_outcome"),
+)
+
+# Searches that call back (store.saved_searches). One that was removed stays until its callbacks are erased.
+saved_searches = Table(
+    "saved_searches",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("token_id", Text, ForeignKey("tokens.id", name="saved_searches_token"), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("body", Text, nullable=False),  # JSON, as it came
+    Column("body_digest", Text, nullable=False),  # the same again is the same search
+    Column("callback_url", Text, nullable=False),
+    Column("sandbox", Boolean, nullable=False),
+    Column("since", BigInteger, nullable=False),  # the last change of the feed that it is not told
+    Column("matches", Integer, nullable=False),  # the number of its last row in `search_matches`
+    Column("created_at", Instant, nullable=False),
+    Column("gap_at", Instant),  # when it was last not told something
+    Column("removed_at", Instant),
+)
+_LIVE: Final = text("removed_at IS NULL")
+_partial_index("saved_searches_once", _LIVE, saved_searches.c.token_id, saved_searches.c.body_digest, unique=True)
+Index("saved_searches_of_token", saved_searches.c.token_id, saved_searches.c.created_at, saved_searches.c.id)
+_partial_index("saved_searches_to_erase", text("removed_at IS NOT NULL"), saved_searches.c.removed_at)
+
+# What a saved search is told in one callback: a JSON array of changes, by zlib.
+search_matches = Table(
+    "search_matches",
+    metadata,
+    Column("search_id", Text, ForeignKey("saved_searches.id", name="search_matches_search"), primary_key=True),
+    Column("n", Integer, primary_key=True),
+    Column("at", Instant, nullable=False),
+    Column("changes", LargeBinary, nullable=False),
+)
+Index("search_matches_in_time", search_matches.c.at)
+
+# Up to which change the saved searches of a service are matched, by its index prefix, and who does so.
+search_matchers = Table(
+    "search_matchers",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("owner", Text),
+    Column("leased_until", Instant),
+    Column("segment", Text),
+    Column("seq", BigInteger, nullable=False),
 )

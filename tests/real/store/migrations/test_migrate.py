@@ -152,7 +152,7 @@ async def test_a_migration_does_not_seal_broken_references(tmp_path: Path) -> No
 
 async def test_a_package_without_migrations_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "migrations/versions").mkdir(parents=True)
-    monkeypatch.setattr(migrate, "__file__", str(tmp_path / "migrate.py"))
+    monkeypatch.setattr(migrate, "_FOLDER", tmp_path / "migrations")
     with pytest.raises(FileNotFoundError, match="the package is incomplete, install it again"):
         migrate.head()
 
@@ -163,5 +163,5 @@ async def test_migrations_find_themselves_in_a_folder_with_a_percent_sign(
     folder = tmp_path / "100%" / "migrations"
     folder.parent.mkdir()
     folder.symlink_to(Path(migrate.__file__).parent / "migrations")
-    monkeypatch.setattr(migrate, "__file__", str(folder.parent / "migrate.py"))
+    monkeypatch.setattr(migrate, "_FOLDER", folder)
     assert migrate.head() == schema.REVISION
