@@ -91,9 +91,10 @@ class Backoff:
 class RetryPolicy:
     """Retries transient failures of calls that may be repeated harmlessly."""
 
-    def __init__(self, timeout: float) -> None:
-        self.timeout = timeout  # seconds without progress
-        self.stopped = threading.Event()  # setting it ends every wait
+    def __init__(self, timeout: float, stopped: threading.Event | None = None) -> None:
+        """`timeout` is in seconds without progress; setting `stopped` ends every wait."""
+        self.timeout = timeout
+        self.stopped = stopped or threading.Event()
 
     def backoff(self) -> Backoff:
         """The delays of one new piece of work."""

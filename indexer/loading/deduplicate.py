@@ -15,7 +15,7 @@ from pyroaring import BitMap
 
 from indexer.loading.manifest import temporary_file_error
 
-RUN_IDS = 262_144  # that are held in memory before they are written to the file
+RUN_IDS = 262_144
 STEP = 512  # ids between two that are kept in memory, and that are read at once: 4 KiB
 _ID_BYTES = 8
 
@@ -33,7 +33,10 @@ class _Run(NamedTuple):
 class IdSet(AbstractContextManager["IdSet"]):
     """Ids of 64 bits with sign; a context, whose end removes the temporary file."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, run_ids: int = RUN_IDS, step: int = STEP) -> None:
+        """`run_ids` are held in memory before they are written to the file."""
+        self._run_ids = run_ids
+        self._step = step
         self._marks = BitMap()
         self._recent: set[int] = set()
         self._runs: list[_Run] = []
@@ -54,7 +57,7 @@ class IdSet(AbstractContextManager["IdSet"]):
         else:
             self._marks.add(mark)
         self._recent.add(number)
-        if len(self._recent) >= RUN_IDS:
+        if len(self._recent) >= self._run_ids:
             self._write_run()
         return True
 
@@ -64,8 +67,8 @@ class IdSet(AbstractContextManager["IdSet"]):
         step = bisect_right(run.firsts, number) - 1
         ids = array("q")
         try:
-            run.file.seek(run.start + step * STEP * _ID_BYTES)
-            ids.frombytes(run.file.read(_ID_BYTES * min(STEP, run.length - step * STEP)))
+            run.file.seek(run.start + step * self._step * _ID_BYTES)
+            ids.frombytes(run.file.read(_ID_BYTES * min(self._step, run.length - step * self._step)))
         except OSError as error:
             raise temporary_file_error("ids (8 bytes each)", error) from error
         place = bisect_left(ids, number)
@@ -83,6 +86,6 @@ class IdSet(AbstractContextManager["IdSet"]):
                 left = left[self._file.write(left) :]
         except OSError as error:
             raise temporary_file_error("ids (8 bytes each)", error) from error
-        self._runs.append(_Run(self._file, self._size, len(ids), ids[-1], ids[::STEP]))
+        self._runs.append(_Run(self._file, self._size, len(ids), ids[-1], ids[:: self._step]))
         self._size += len(ids) * _ID_BYTES
         self._recent.clear()

@@ -26,9 +26,17 @@ _ALL: dict[str, Any] = {"match_all": {}}
 class Export:
     """One export; `items` were written of `expected` that there are."""
 
-    def __init__(self, client: OpenSearch, alias: str) -> None:
+    def __init__(
+        self,
+        client: OpenSearch,
+        alias: str,
+        *,
+        page_items: int = PAGE_ITEMS,
+        retry_timeout: float = RETRY_SECONDS,
+    ) -> None:
         self._alias = alias
-        retry = RetryPolicy(RETRY_SECONDS)
+        self._page_items = page_items
+        retry = RetryPolicy(retry_timeout)
         self.scan = Scan(client, alias, retry)
         self._items = ItemAssembler(client, retry)
         self.expected: int | None = None
@@ -39,7 +47,7 @@ class Export:
         try:
             with self.scan as scan:
                 self.expected = scan.count(_ALL)
-                for page in scan.pages(_ALL, source=True, page_items=PAGE_ITEMS):
+                for page in scan.pages(_ALL, source=True, page_items=self._page_items):
                     items = self._items.of_hits(page)
                     yield b"".join(
                         line_of(item, hit["_source"].get("listedAt")) for item, hit in zip(items, page, strict=True)

@@ -55,6 +55,7 @@ class Agreement:
     platform: int
     index: str
     window: int  # the index's max_result_window: it answers no larger page
+    page_items: int = PAGE_ITEMS
     retry: RetryPolicy = field(default_factory=lambda: RetryPolicy(RETRY_SECONDS))
 
     def compare(self, *, repair: bool = False) -> Disagreement:
@@ -64,7 +65,7 @@ class Agreement:
         """
         disagreement = Disagreement()
         with closing(self._differing()) as differing:
-            for page in in_pages(differing, PAGE_ITEMS):
+            for page in in_pages(differing, self.page_items):
                 self._confirm(page, disagreement, repair=repair)
         if repair:
             self.client.indices.refresh(index=self.index)
@@ -73,7 +74,7 @@ class Agreement:
     def _differing(self) -> Generator[int, None, None]:
         """Items that only one side has as bound, ascending."""
         with Scan(self.client, self.index, self.retry) as scan:
-            marked = scan.ids(IS_BOUND, page_items=min(PAGE_ITEMS, self.window))
+            marked = scan.ids(IS_BOUND, page_items=min(self.page_items, self.window))
             yield from _in_one_alone(marked, self._reserved())
 
     def _reserved(self) -> Iterator[int]:
@@ -82,7 +83,7 @@ class Agreement:
 
         async def read(store: Store) -> list[int]:
             async with store.reading() as connection:
-                return await bound_items(connection, self.platform, after, PAGE_ITEMS)
+                return await bound_items(connection, self.platform, after, self.page_items)
 
         while page := self.database.run(read):
             yield from page

@@ -40,10 +40,11 @@ class Database(Protocol):
 class Claims:
     """What the orders' database says about a platform; while it is away, each call retries."""
 
-    def __init__(self, platform: int, database: Database, retry: RetryPolicy) -> None:
+    def __init__(self, platform: int, database: Database, retry: RetryPolicy, *, page_items: int = PAGE_ITEMS) -> None:
         self._platform = platform
         self._database = database
         self._retry = retry
+        self._page_items = page_items
 
     def check(self, client: OpenSearch, alias: str) -> None:
         """Raises CommandError where the serving index hides items for orders that the database does not have: what is
@@ -62,7 +63,7 @@ class Claims:
             )
         unknown: list[int] = []
         with Scan(client, alias, self._retry) as scan:
-            for page in in_pages(scan.ids(IS_BOUND), PAGE_ITEMS):
+            for page in in_pages(scan.ids(IS_BOUND), self._page_items):
                 unknown += self._without_order(page)
         if unknown:
             raise CommandError(
@@ -100,7 +101,7 @@ class Claims:
         async def read(store: Store) -> set[int]:
             bound: set[int] = set()
             async with store.reading() as connection:
-                for page in in_pages(items, PAGE_ITEMS):
+                for page in in_pages(items, self._page_items):
                     bound |= await bound_among(connection, self._platform, page)
             return bound
 
@@ -111,7 +112,7 @@ class Claims:
 
         async def write(store: Store) -> int:
             published = 0
-            for page in in_pages(items, PAGE_ITEMS):
+            for page in in_pages(items, self._page_items):
                 async with store.transaction() as connection:
                     published += await enqueue_ever_ordered(connection, self._platform, page, datetime.now(UTC))
             return published
@@ -133,7 +134,7 @@ class Claims:
         async def write(store: Store) -> int:
             async with store.reading() as connection:
                 changed = await self._all_pages(
-                    lambda after: changed_since(connection, self._platform, since, after, PAGE_ITEMS)
+                    lambda after: changed_since(connection, self._platform, since, after, self._page_items)
                 )
             await self._enqueue(store, changed)
             # `since` is of this machine's clock, and changes have the times of others
@@ -150,13 +151,13 @@ class Claims:
         )
 
     async def _enqueue(self, store: Store, items: set[int]) -> None:
-        for page in in_pages(sorted(items), PAGE_ITEMS):
+        for page in in_pages(sorted(items), self._page_items):
             async with store.transaction() as connection:
                 await enqueue(connection, self._platform, page, datetime.now(UTC))
 
     async def _bound(self, store: Store) -> set[int]:
         async with store.reading() as connection:
-            return await self._all_pages(lambda after: bound_items(connection, self._platform, after, PAGE_ITEMS))
+            return await self._all_pages(lambda after: bound_items(connection, self._platform, after, self._page_items))
 
     async def _all_pages(self, read: Callable[[int | None], Awaitable[list[int]]]) -> set[int]:
         items: set[int] = set()

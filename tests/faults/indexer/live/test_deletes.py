@@ -199,8 +199,7 @@ def test_records_stay_for_two_days_and_as_long_as_a_load_needs_them(
     for number in ("3", "4"):
         place.client.index(index=alias, id=number, body={"id": int(number), "version": old, "at": old})
     assert recorded() == ["1", "3", "4", "checkpoint"]
-    monkeypatch.setattr("indexer.engine.deletes.PRUNE_SECONDS", 0.0)
-    record = Deletes(place.client, place.alias, RETRY)
+    record = Deletes(place.client, place.alias, RETRY, prune_seconds=0.0)
     record.prune(old - HOUR)
     assert recorded() == ["1", "3", "4", "checkpoint"]
     record.prune(now())

@@ -38,15 +38,12 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def test_elsewhere_lines_tell_rate_and_what_remains(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("indexer.cli.progress.LINE_SECONDS", 0.0)
-    with LoadProgress(1000, quiet=False) as shown:
+def test_elsewhere_lines_tell_rate_and_what_remains(capsys: pytest.CaptureFixture[str]) -> None:
+    with LoadProgress(1000, quiet=False, line_seconds=0) as shown:
         shown.show(250, 10)
-    with LoadProgress(None, quiet=False) as shown:
+    with LoadProgress(None, quiet=False, line_seconds=0) as shown:
         shown.show(250, 10)
-    with LoadProgress(1000, quiet=True) as shown:
+    with LoadProgress(1000, quiet=True, line_seconds=0) as shown:
         shown.show(250, 10)
         shown.say("something")
     known, unknown = capsys.readouterr().err.splitlines()

@@ -84,20 +84,18 @@ def test_an_empty_platform_is_an_empty_file_and_nothing_loaded_is_an_error(place
     assert exported(place, "empty.ndjson") == b""
 
 
-def test_what_is_loaded_meanwhile_is_not_in_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexer.maintenance.export.PAGE_ITEMS", 4)
+def test_what_is_loaded_meanwhile_is_not_in_it(place: Place) -> None:
     place.load(items(10))
-    pieces = Export(place.client, place.alias).pieces()
+    pieces = Export(place.client, place.alias, page_items=4).pieces()
     first = next(pieces)
     place.load(items(3, first=500), "--keep", "2", "--min-share", "0")
     found = [orjson.loads(line)["id"] for line in (first + b"".join(pieces)).splitlines()]
     assert found == list(range(1, 11))
 
 
-def test_a_point_in_time_that_the_engine_lost_is_an_error(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexer.maintenance.export.PAGE_ITEMS", 2)
+def test_a_point_in_time_that_the_engine_lost_is_an_error(place: Place) -> None:
     place.load(items(5))
-    export = Export(place.client, place.alias)
+    export = Export(place.client, place.alias, page_items=2)
     pieces = export.pieces()
     next(pieces)
     place.client.transport.perform_request("DELETE", "/_search/point_in_time", body={"pit_id": [export.scan.id]})

@@ -58,10 +58,7 @@ ITEMS = [item(number) for number in range(1, 10)]
 LOADED = {each["id"]: item_from_values(each).response for each in ITEMS}
 
 
-async def test_every_answer_shows_items_as_they_were_loaded(
-    opensearch_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("indexer.maintenance.export.PAGE_ITEMS", 4)
+async def test_every_answer_shows_items_as_they_were_loaded(opensearch_url: str, tmp_path: Path) -> None:
     async with serving(opensearch_url, tmp_path, ITEMS) as (app, client):
         for body in ({}, {"sort": "price_desc"}, {"query": "case"}, {"cursor": "*", "facets": ["type"]}):
             response = await app.search({"limit": 100, **body})
@@ -73,7 +70,7 @@ async def test_every_answer_shows_items_as_they_were_loaded(
         assert all(LOADED[each["id"]][:-1] in grouped.content for each in grouped.json()["gear"])
         one = await app.client.get("/v1/gear/2?platform=730")
         assert LOADED[2] in one.content
-        export = Export(client, app.settings.alias(730))
+        export = Export(client, app.settings.alias(730), page_items=4)
         exported = [orjson.loads(line) for line in b"".join(export.pieces()).splitlines()]
         assert [orjson.dumps({**each, "listedAt": 0}) for each in exported] == [
             orjson.dumps({**orjson.loads(LOADED[number]), "listedAt": 0}) for number in sorted(LOADED)

@@ -1,5 +1,6 @@
 """Trying again: as long as it may help, never longer than was allowed, and not once the work is stopped."""
 
+import threading
 from collections import deque
 
 import pytest
@@ -52,9 +53,9 @@ def test_what_is_not_transient_is_raised_at_once() -> None:
 
 
 def test_stopped_work_waits_no_more() -> None:
-    policy = RetryPolicy(30)
-    policy.stopped.set()
-    backoff = policy.backoff()
+    stopped = threading.Event()
+    stopped.set()
+    backoff = RetryPolicy(30, stopped).backoff()
     with pytest.raises(StoppedError):
         backoff.wait("busy")
 
