@@ -122,7 +122,7 @@ def test_a_link_is_of_one_item_or_of_a_search(text: str, is_one: bool) -> None:
 )
 def test_the_link_of_a_plain_skin_means_no_other_quality(name: str, not_wanted: tuple[str, ...]) -> None:
     parsed = parse_query(MARKET + name, CS2)
-    seen = [value for term in parsed.parses[0].excluded for meaning in term.meanings for value in meaning.names]
-    assert tuple(seen) == not_wanted
+    excluded = [value for term in parsed.parses[0].excluded for meaning in term.meanings for value in meaning.names]
+    assert tuple(excluded) == not_wanted
     relaxed = [parse for each in relaxations(parsed) for parse in each.parses]
     assert all(len(parse.excluded) == len(parsed.parses[0].excluded) for parse in relaxed)
