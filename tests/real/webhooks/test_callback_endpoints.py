@@ -117,7 +117,7 @@ async def test_stopped_callbacks_are_never_sent(desk: Desk) -> None:
     assert await failed(desk) == 0
 
 
-async def test_callbacks_that_are_given_up_are_counted(desk: Desk) -> None:
+async def test_failed_callbacks_are_counted(desk: Desk) -> None:
     with Receiver(responses(500)) as receiver:
         order = await desk.move(await desk.place(receiver.url), "processing")
         async with dispatching(desk.store, delays=(timedelta(milliseconds=10),)):
