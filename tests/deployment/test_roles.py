@@ -226,8 +226,8 @@ async def test_the_api_records_changes_and_writes_them_with_the_role_of_the_writ
 
 def test_a_follower_writes_and_deletes_with_the_role_of_the_writer(place: Place) -> None:
     for change, outcome in (({"name": "AK-47 | Redline"}, "written"), ({"deleted": True}, "deleted")):
-        given = json.dumps({"id": 990002, **change})
-        followed = place.run("writer", "indexer", "follow", "-", "--platform", "730", stdin=given)
+        line = json.dumps({"id": 990002, **change})
+        followed = place.run("writer", "indexer", "follow", "-", "--platform", "730", stdin=line)
         assert (followed["read"], followed[outcome]) == (1, 1), followed
 
 
