@@ -1,9 +1,10 @@
 """A platform's vocabulary: what each spelling means, looked up by its letters. Pure."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from pydantic import model_validator
@@ -22,11 +23,21 @@ from mappings.vocabulary.sounds import Homophones, Loanwords, Sounds
 from mappings.vocabulary.trade import TradeLetters, TradeWords, spelt
 from mappings.vocabulary.words import has_words, letters_of, words_of
 
-MAX_UNFINISHED = 10  # meanings of a word that is being typed
+MAX_UNFINISHED = 10  # meanings of a spelling that is being typed
+LAST_LETTER = chr(0x10FFFF)
 REACH_LETTERS = 4  # of a spelling, by which texts are seen not to have it
 MIN_STEM = 4  # letters before an ending, at least
 # tables that are made from the entries
-_OF_ENTRIES = ("longest", "_reach", "_stems", "_segments", "_inflections", "joined_exclusions", "misspellings")
+_OF_ENTRIES = (
+    "longest",
+    "_sorted",
+    "_reach",
+    "_stems",
+    "_segments",
+    "_inflections",
+    "joined_exclusions",
+    "misspellings",
+)
 
 
 class Vocabulary(VocabularyFile):
@@ -154,11 +165,15 @@ class Vocabulary(VocabularyFile):
         return stems_of(self.entries, self._endings, MIN_STEM, self._may_inflect)
 
     def unfinished(self, letters: str) -> list[Meaning]:
-        """What spellings in other letters mean that begin so, the shortest first, at most MAX_UNFINISHED."""
-        if letters.isascii():
-            return []
-        spellings = sorted((each for each in self.entries if each.startswith(letters)), key=len)
-        return list(dict.fromkeys(chain(*(self.entries[each].meanings for each in spellings))))[:MAX_UNFINISHED]
+        """What spellings mean that begin with these letters, the shortest first, at most MAX_UNFINISHED."""
+        start, end = (bisect_left(self._sorted, each) for each in (letters, letters + LAST_LETTER))
+        meanings = chain.from_iterable(self.entries[each].meanings for each in sorted(self._sorted[start:end], key=len))
+        return list(islice(dict.fromkeys(meanings), MAX_UNFINISHED))
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        """The letters of its spellings, so that those with a beginning are found."""
+        return sorted(self.entries)
 
     def segments(self, word: str) -> list[str]:
         """A word of a script that parts no words by blanks, in the spellings that are in it; else the word alone."""

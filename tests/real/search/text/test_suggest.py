@@ -52,7 +52,8 @@ _TEXTS = (
     "fives", "five sev", "st", "stattrak", "★ st", "★", "♥", "龍", "龍王", "dragon", "doppler", "jorm", "JÖRMUNGANDR",
     "saiba", "the p", "phoenix coll", "crown", "crown f", "sticker niko", "sticker | niko", "i ♥", "p", "p2", "p250",
     "asimov", "asiimvo", "redlien", "karmabit", "crwon", "jormungadnr collecton", "readline", "edline", "p259", "ak48",
-    "awpp", "prinstraem", "glitter", "crowned", "nothing has this", "!", " ", "  ak  ", "ﬁ", "İ",
+    "ligne rou", "línea ro", "ak drac", "drachen", "desert e", "faca borb", "розпис", "pistolet w", "s", "sa",
+    "bajoneta", "awpp", "prinstraem", "glitter", "crowned", "nothing has this", "!", " ", "  ak  ", "ﬁ", "İ",
 )  # fmt: skip
 
 
