@@ -23,7 +23,6 @@ from mappings.vocabulary.sounds import Homophones, Loanwords, Sounds
 from mappings.vocabulary.trade import TradeLetters, TradeWords, spelt
 from mappings.vocabulary.words import has_words, letters_of, words_of
 
-MAX_UNFINISHED = 10  # meanings of a spelling that is being typed
 LAST_LETTER = chr(0x10FFFF)
 REACH_LETTERS = 4  # of a spelling, by which texts are seen not to have it
 MIN_STEM = 4  # letters before an ending, at least
@@ -164,11 +163,11 @@ class Vocabulary(VocabularyFile):
         """Spellings in other letters without their endings: `наклейк` of `наклейка`."""
         return stems_of(self.entries, self._endings, MIN_STEM, self._may_inflect)
 
-    def unfinished(self, letters: str) -> list[Meaning]:
-        """What spellings mean that begin with these letters, the shortest first, at most MAX_UNFINISHED."""
+    def unfinished(self, letters: str, limit: int) -> list[Meaning]:
+        """What spellings mean that begin with these letters, the shortest first."""
         start, end = (bisect_left(self._sorted, each) for each in (letters, letters + LAST_LETTER))
         meanings = chain.from_iterable(self.entries[each].meanings for each in sorted(self._sorted[start:end], key=len))
-        return list(islice(dict.fromkeys(meanings), MAX_UNFINISHED))
+        return list(islice(dict.fromkeys(meanings), limit))
 
     @cached_property
     def _sorted(self) -> list[str]:

@@ -19,6 +19,7 @@ from mappings.vocabulary.words import letters_of, words_of
 # One edit from 4 letters, two from 8; swapped neighbours are one; the first letter is never wrong.
 ONE_EDIT_FROM, TWO_EDITS_FROM = 4, 8
 MIN_UNFINISHED = 2  # letters of a spelling that is being typed
+MAX_MEANINGS, MAX_COMPLETIONS = 10, 40  # of a word, and of the words at the end, that are being typed
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class PrefixQuery:
         words = words_of(self.text)
         if not self.text.isascii():
             words = [part for word in words for part in _parted(word, self.vocabularies)]
+        named = [(word, names) for word, names in zip(words, self._names(words), strict=True) if names is not None]
         return tuple(
             PrefixWord(
                 word.typed,
@@ -65,11 +67,14 @@ class PrefixQuery:
                 word.endings,
                 tuple(names),
             )
-            for word, names in zip(words_in(words, open_ended=True), self._names(words), strict=True)
+            for word, (_, names) in zip(words_in([word for word, _ in named], open_ended=True), named, strict=True)
         )
 
-    def _names(self, words: list[str]) -> list[dict[str, None]]:
-        """For each word the names that a vocabulary has for it, or for the spelling that it is a part of."""
+    def _names(self, words: list[str]) -> list[dict[str, None] | None]:
+        """For each word the names that a vocabulary has for it, or for the spelling that it is a part of.
+
+        None: it says nothing of an item, which is seen where the text is completed.
+        """
         names: list[dict[str, None]] = [{} for _ in words]
         letters = [letters_of([word]) for word in words]
         for vocabulary in self.vocabularies:
@@ -80,7 +85,14 @@ class PrefixQuery:
                 of_words = dict.fromkeys(" ".join(words_of(name)) for each in meanings for name in each.names)
                 for names_of_word in names[start : start + length]:
                     names_of_word.update(of_words)
-        return names
+        last = len(words) - 1
+        return [
+            None if self.completed and not each and at < last and self._says_nothing(letters[at]) else each
+            for at, each in enumerate(names)
+        ]
+
+    def _says_nothing(self, letters: str) -> bool:
+        return any(letters in vocabulary.ignored for vocabulary in self.vocabularies)
 
     @cached_property
     def folded(self) -> str:
@@ -128,7 +140,7 @@ def _spans(vocabulary: Vocabulary, letters: Sequence[str]) -> list[_Span]:
         if entry is not None:
             spans.append((start, length, entry.meanings))
         elif start == len(letters) - 1 and not letters[start].isascii():
-            spans.append((start, length, vocabulary.unfinished(letters[start])))
+            spans.append((start, length, vocabulary.unfinished(letters[start], MAX_MEANINGS)))
     return spans
 
 
@@ -136,7 +148,11 @@ def _unfinished_span(vocabulary: Vocabulary, letters: Sequence[str]) -> list[_Sp
     """The most last words that are the beginning of a spelling: `couteau pap` of `couteau papillon`."""
     for start in range(len(letters)):
         beginning = "".join(letters[start:])
-        meanings = (*vocabulary.unfinished(beginning), *vocabulary.lexicon.unfinished(beginning))
+        meanings = [
+            meaning
+            for each in (vocabulary, vocabulary.lexicon)
+            for meaning in each.unfinished(beginning, MAX_COMPLETIONS)
+        ]
         if meanings and len(beginning) >= MIN_UNFINISHED:
             return [(start, len(letters) - start, meanings)]
     return []

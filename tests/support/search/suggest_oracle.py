@@ -47,22 +47,28 @@ def expected(items: Iterable[Item], typed: str, limit: int) -> list[Suggested]:
 
 def _has(text: str, typed: str, meets: Callable[[str, str], bool], completed: bool) -> bool:
     """Whether each typed word is in the text, as it is or written as one with its neighbours; the last one begun."""
-    typed_words, stored = words(typed), spellings(text)
+    typed_words, stored = _typed_words(typed, completed), spellings(text)
     spans = [(start, length) for length in (1, 2, 3) for start in range(len(typed_words) - length + 1)]
 
     def is_in(start: int, length: int) -> bool:
-        joined = "".join(typed_words[start : start + length])
+        joined = "".join(word for word, _ in typed_words[start : start + length])
         if start + length == len(typed_words):
             return any(each.startswith(joined) for each in stored)
         return joined in stored
 
-    meanings = _meanings_of(typed, completed)
     return all(
         any(is_in(start, length) for start, length in spans if start <= place < start + length)
-        or any(set(words(name)) <= stored for name in meanings[place])
-        or (not meanings[place] and any(meets(word, each) for each in stored))
-        for place, word in enumerate(typed_words)
+        or any(set(words(name)) <= stored for name in meanings)
+        or (not meanings and any(meets(word, each) for each in stored))
+        for place, (word, meanings) in enumerate(typed_words)
     )
+
+
+def _typed_words(typed: str, completed: bool) -> list[tuple[str, set[str]]]:
+    """The words and what they mean; `completed`: without those before the last one that say nothing of an item."""
+    *before, last = zip(words(typed), _meanings_of(typed, completed), strict=True)
+    ignored = frozenset().union(*(each.ignored for each in VOCABULARIES)) if completed else ()
+    return [*((word, meanings) for word, meanings in before if meanings or letters_of([word]) not in ignored), last]
 
 
 @cache
@@ -91,7 +97,7 @@ def _completion(
         for entries in (vocabulary.entries, vocabulary.lexicon.entries):
             spellings_of = sorted((len(each), each) for each in entries if each.startswith(beginning))
             of_all = [meaning for _, each in spellings_of for meaning in entries[each].meanings]
-            meanings += list(dict.fromkeys(of_all))[:10]
+            meanings += list(dict.fromkeys(of_all))[:40]
         if meanings and len(beginning) > 1:
             return matches[start:], meanings
     return [], ()

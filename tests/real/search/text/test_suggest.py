@@ -53,7 +53,7 @@ _TEXTS = (
     "saiba", "the p", "phoenix coll", "crown", "crown f", "sticker niko", "sticker | niko", "i ♥", "p", "p2", "p250",
     "asimov", "asiimvo", "redlien", "karmabit", "crwon", "jormungadnr collecton", "readline", "edline", "p259", "ak48",
     "ligne rou", "línea ro", "ak drac", "drachen", "desert e", "faca borb", "розпис", "pistolet w", "s", "sa",
-    "bajoneta", "awpp", "prinstraem", "glitter", "crowned", "nothing has this", "!", " ", "  ak  ", "ﬁ", "İ",
+    "linea de ro", "baj", "awpp", "prinstraem", "glitter", "crowned", "nothing has this", "!", " ", "  ak  ", "ﬁ", "İ",
 )  # fmt: skip
 
 
