@@ -148,12 +148,11 @@ def _unfinished_span(vocabulary: Vocabulary, letters: Sequence[str]) -> list[_Sp
     """The most last words that are the beginning of a spelling: `couteau pap` of `couteau papillon`."""
     for start in range(len(letters)):
         beginning = "".join(letters[start:])
-        meanings = [
-            meaning
-            for each in (vocabulary, vocabulary.lexicon)
-            for meaning in each.unfinished(beginning, MAX_COMPLETIONS)
-        ]
-        if meanings and len(beginning) >= MIN_UNFINISHED:
+        if len(beginning) < MIN_UNFINISHED:
+            break
+        meanings = vocabulary.unfinished(beginning, MAX_COMPLETIONS)
+        meanings += vocabulary.lexicon.unfinished(beginning, MAX_COMPLETIONS)
+        if meanings:
             return [(start, len(letters) - start, meanings)]
     return []
 

@@ -274,12 +274,12 @@ class Spellings:
         return any(self._is_opened(place) and self._are_one_name(at + 1, place) for place in (at + 1, *plurals))
 
     def _is_before_weapon(self, at: int) -> bool:
-        """Whether a weapon is behind the digit there, and only fillers before: `need 1 ak`, `looking 4 p2000`."""
+        """Whether a weapon is behind the digit there, and nothing or a filler before: `1 ak`, `price 4 p2000`."""
         if len(self._letters[at]) > 1 or at + 1 == len(self._words):
             return False
         _, entry = self._spelling_at(at + 1)
         is_weapon = entry is not None and bool(values_of(entry.meanings, "weapon"))
-        return is_weapon and all(letters in self._vocabulary.ignored for letters in self._letters[:at])
+        return is_weapon and (not at or self._letters[at - 1] in self._vocabulary.ignored)
 
     def _are_one_name(self, start: int, end: int) -> bool:
         """Whether the words from there on may be of one name: not `661 for 200 keys`, nor `661 300 keys`."""

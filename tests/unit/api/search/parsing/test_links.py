@@ -38,6 +38,8 @@ AMOUNTS = (
         ("https://csfloat.com/search?sort_by=lowest&market_hash_name=Glock-18%20%7C%20Fade", "Glock-18 | Fade"),
         ("https://buff.163.com/goods/33960?from=market", ""),
         ("https://www.youtube.com/watch?v=dQw4w9WgXcQ", ""),
+        ("www.booking.com/hotel/paris", "www.booking.com/hotel/paris"),  # of no market
+        ("bitskins.com/ak-47-redline", "ak 47 redline"),
         ("fn/mw 50% off", "fn/mw 50% off"),
         ("a/b", "a/b"),
         ("awp asiimov ft.png", "awp asiimov ft"),
