@@ -133,16 +133,14 @@ class Settings(SearchSettings, StoreSettings):
     @classmethod
     def _check_rate_limit(cls, value: str) -> str:
         if value.strip() and parse_rate_limit(value).amount == 0:
-            message = "would refuse every request; leave it empty for no limit"
-            raise ValueError(message)
+            raise ValueError("would refuse every request; leave it empty for no limit")
         return value.strip()
 
     @field_validator("tracing")
     @classmethod
     def _check_tracing(cls, value: bool) -> bool:
         if value and not all(find_spec(package) for package in ("opentelemetry.sdk", "wrapt")):
-            message = "needs OpenTelemetry's SDK: pip install 'gear[otel]'"
-            raise ValueError(message)
+            raise ValueError("needs OpenTelemetry's SDK: pip install 'gear[otel]'")
         return value
 
     @field_validator("trusted_proxies")
@@ -160,11 +158,9 @@ class Settings(SearchSettings, StoreSettings):
             return value
         parts = urlsplit(value)
         if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
-            message = "must be http:// or https:// and a host, without user info"
-            raise ValueError(message)
+            raise ValueError("must be http:// or https:// and a host, without user info")
         if parts.query or parts.fragment:
-            message = "must have neither a query nor a fragment: paths are appended to it"
-            raise ValueError(message)
+            raise ValueError("must have neither a query nor a fragment: paths are appended to it")
         return value.rstrip("/")
 
     @property

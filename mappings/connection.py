@@ -34,8 +34,7 @@ def _is_address(text: str) -> bool:
 
 def _checked_addresses(value: str) -> str:
     if not all(_is_address(address.strip()) for address in value.split(",")):
-        message = "must be http:// or https:// addresses, separated by commas"
-        raise ValueError(message)
+        raise ValueError("must be http:// or https:// addresses, separated by commas")
     return value
 
 
@@ -43,8 +42,7 @@ def _checked_certificates(file: Path) -> Path:
     try:
         ssl.create_default_context(cafile=file)
     except OSError:  # also what is no certificate
-        message = f"{file} has no certificates that can be read"
-        raise ValueError(message) from None
+        raise ValueError(f"{file} has no certificates that can be read") from None
     return file
 
 

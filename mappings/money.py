@@ -19,8 +19,7 @@ def to_minor(amount: Decimal, digits: int) -> int:
     """Minor units of an amount with at most `digits` decimals; raises ValueError where it has more."""
     minor = floor_minor(amount, digits)
     if minor != ceil_minor(amount, digits):
-        message = f"has more than {digits} decimals"
-        raise ValueError(message)
+        raise ValueError(f"has more than {digits} decimals")
     return minor
 
 

@@ -28,8 +28,7 @@ def _compiles(pattern: str) -> str:
     try:
         re.compile(pattern)
     except re.error as error:
-        message = f"is no regular expression: {error}"
-        raise ValueError(message) from error
+        raise ValueError(f"is no regular expression: {error}") from error
     return pattern
 
 
@@ -57,8 +56,7 @@ class TradeLinkRule(StrictModel):
     @model_validator(mode="after")
     def _account_is_a_parameter(self) -> "TradeLinkRule":
         if self.account_parameter is not None and self.account_parameter not in self.parameters:
-            message = f"account_parameter {self.account_parameter!r} is none of the parameters"
-            raise ValueError(message)
+            raise ValueError(f"account_parameter {self.account_parameter!r} is none of the parameters")
         return self
 
 
@@ -80,8 +78,7 @@ class Exterior(StrictModel):
     @model_validator(mode="after")
     def _begins_before_it_ends(self) -> "Exterior":
         if self.low >= self.high:
-            message = f"begins at {self.low} but ends at {self.high}"
-            raise ValueError(message)
+            raise ValueError(f"begins at {self.low} but ends at {self.high}")
         return self
 
 
@@ -133,8 +130,7 @@ class Platform(StrictModel):
     def _one_name_a_band(self) -> "Platform":
         names = [band.name for band in self.exterior]
         if len(set(names)) != len(names):
-            message = "two exteriors have the same name"
-            raise ValueError(message)
+            raise ValueError("two exteriors have the same name")
         return self
 
     @model_validator(mode="after")
@@ -197,12 +193,10 @@ class Platforms:
         self._by_id = {platform.id: platform for platform in sorted(platforms, key=lambda platform: platform.id)}
         self._by_slug = {platform.slug: platform for platform in platforms}
         if len(self._by_id) != len(platforms) or len(self._by_slug) != len(platforms):
-            message = "two platform files have the same id or the same slug"
-            raise PlatformFileError(message)
+            raise PlatformFileError("two platform files have the same id or the same slug")
         digits = {(platform.currency, platform.minor_digits) for platform in platforms}
         if len(digits) != len({currency for currency, _ in digits}):
-            message = "two platform files give the same currency another number of minor digits"
-            raise PlatformFileError(message)
+            raise PlatformFileError("two platform files give the same currency another number of minor digits")
 
     def __iter__(self) -> Iterator[Platform]:
         return iter(self._by_id.values())
@@ -245,12 +239,10 @@ def read_platforms(folder: Path = PLATFORM_FILES) -> Platforms:
         platform = _read(file, Platform)
         platform._language_files = tuple(sorted((folder / file.stem).glob("*.toml")))  # built here
         if file.stem != str(platform.id):
-            message = f"{file}: its id is {platform.id}, so its name must be {platform.id}.toml"
-            raise PlatformFileError(message)
+            raise PlatformFileError(f"{file}: its id is {platform.id}, so its name must be {platform.id}.toml")
         platforms.append(platform)
     if not platforms:
-        message = f"{folder}: no platform file; at least one <id>.toml is needed"
-        raise PlatformFileError(message)
+        raise PlatformFileError(f"{folder}: no platform file; at least one <id>.toml is needed")
     return Platforms(platforms)
 
 
@@ -261,5 +253,4 @@ def _read(file: Path, part: type[Part]) -> Part:
     try:
         return part.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
-        message = f"{file}: {error}"
-        raise PlatformFileError(message) from error
+        raise PlatformFileError(f"{file}: {error}") from error

@@ -19,20 +19,16 @@ class SecretFileSettings(BaseSettings):
         variable = f"{cls.model_config.get('env_prefix')}{info.field_name}_file".upper()
         shown = f"its file {file} ({variable})"
         if value and value != cls.model_fields[str(info.field_name)].default:
-            message = f"is given, and {shown} too: keep one"
-            raise ValueError(message)
+            raise ValueError(f"is given, and {shown} too: keep one")
         try:
             text = file.read_text(encoding="utf-8").rstrip("\r\n")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            message = f"{shown} cannot be read: {reason}"
-            raise ValueError(message) from None
+            raise ValueError(f"{shown} cannot be read: {reason}") from None
         if not text:
-            message = f"{shown} is empty"
-            raise ValueError(message)
+            raise ValueError(f"{shown} is empty")
         try:
             return check(text)
         except ValidationError as error:
             reason = error.errors(include_input=False)[0]["msg"].removeprefix("Value error, ")
-            message = f"what {shown} holds is refused: {reason}"
-            raise ValueError(message) from None
+            raise ValueError(f"what {shown} holds is refused: {reason}") from None

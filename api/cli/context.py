@@ -51,8 +51,7 @@ def since_when(context: click.Context, parameter: click.Parameter, value: str) -
         message = f"{value!r} is neither a time such as 2026-03-01T12:00:00Z nor a duration such as 36h"
         raise click.BadParameter(message) from None
     if at.tzinfo is None:
-        message = f"{value!r} has no time zone: add Z or +01:00"
-        raise click.BadParameter(message)
+        raise click.BadParameter(f"{value!r} has no time zone: add Z or +01:00")
     return at
 
 
@@ -116,20 +115,17 @@ async def token_named(store: "Store", id_or_name: str) -> "Token":
         named = [token for token in await tokens.list_all(connection) if id_or_name in (token.id, token.name)]
     if len(named) != 1:
         matches = ", ".join(token.id for token in named) or "none"
-        message = f"{id_or_name!r} must name one token, found {matches}; see gear-api token list"
-        raise click.ClickException(message)
+        raise click.ClickException(f"{id_or_name!r} must name one token, found {matches}; see gear-api token list")
     return named[0]
 
 
 def platform_named(platforms: "Platforms", reference: str | None) -> "Platform":
     """The platform of this id or slug, or the only one; raises UsageError."""
     if reference is None and len(platforms) > 1:
-        message = f"say with --platform which one: {platforms.describe()}"
-        raise click.UsageError(message)
+        raise click.UsageError(f"say with --platform which one: {platforms.describe()}")
     platform = next(iter(platforms)) if reference is None else platforms.by_reference(reference)
     if platform is None:
-        message = f"{reference} is no known platform; known are {platforms.describe()}"
-        raise click.UsageError(message)
+        raise click.UsageError(f"{reference} is no known platform; known are {platforms.describe()}")
     return platform
 
 

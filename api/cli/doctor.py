@@ -52,5 +52,4 @@ def check_settings(settings: "Settings", *, production: bool, workers: int = 1) 
     findings: list[UnsafeSetting] = log_unsafe_settings(settings, workers)
     if findings and production:
         codes = ", ".join(finding.code for finding in findings)
-        message = f"unsafe in production: {codes}; gear-api doctor says what to do"
-        raise click.ClickException(message)
+        raise click.ClickException(f"unsafe in production: {codes}; gear-api doctor says what to do")

@@ -51,8 +51,7 @@ def add(token_id_or_name: str, url: str, exact: bool, as_json: bool) -> None:  #
     if problem is None and not exact and ("?" in url or "#" in url):
         problem = "must have neither a query nor a fragment, unless it is --exact"
     if problem is not None:
-        message = f"the URL {problem}"
-        raise click.ClickException(message)
+        raise click.ClickException(f"the URL {problem}")
 
     async def register() -> endpoints.Endpoint | None:
         async with opened_store() as store, store.transaction() as connection:

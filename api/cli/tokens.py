@@ -46,8 +46,7 @@ def _filters(context: click.Context, parameter: click.Parameter, value: str | No
         details = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
         raise click.BadParameter(details or error.message) from None
     if not clauses:
-        message = "it filters nothing"
-        raise click.BadParameter(message)
+        raise click.BadParameter("it filters nothing")
     return value.strip()
 
 

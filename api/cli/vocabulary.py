@@ -153,8 +153,7 @@ def remove(entry_id: str, as_json: bool) -> None:  # click passes flags by name
             return await entries.remove(store, entry_id, command_actor())
 
     if not run_now(write()):
-        message = f"nothing that applies has the id {entry_id!r}; see gear-api vocabulary list"
-        raise click.ClickException(message)
+        raise click.ClickException(f"nothing that applies has the id {entry_id!r}; see gear-api vocabulary list")
     click.echo(json.dumps({"removed": entry_id}) if as_json else f"removed {entry_id}")
 
 
@@ -259,8 +258,7 @@ def _add(
     if report is not None and report.worse and not force:
         if as_json:
             click.echo(json.dumps(_with_report({}, report), ensure_ascii=False))
-        message = f"nothing was added: judged queries get worse ({report.worse}); --force adds it"
-        raise click.ClickException(message)
+        raise click.ClickException(f"nothing was added: judged queries get worse ({report.worse}); --force adds it")
 
     async def write() -> dict[str, Any]:
         async with opened_store() as store:
@@ -279,8 +277,7 @@ def _term(spellings: tuple[str, ...], words: str, filters: tuple[str, ...]) -> d
     for each in filters:
         field, equals, value = each.partition("=")
         if not equals or not value:
-            message = f"--filter {each!r} is not of the form FIELD=VALUE"
-            raise click.UsageError(message)
+            raise click.UsageError(f"--filter {each!r} is not of the form FIELD=VALUE")
         values.setdefault(field, []).append(value)
     return {"spellings": list(spellings), "filters": values, "words": words}
 
@@ -317,8 +314,7 @@ def searches(unanswered: bool, reference: str | None, days: int, limit: int, as_
     from store import unanswered_searches
 
     if not unanswered:
-        message = "say --unanswered: no other searches are counted"
-        raise click.UsageError(message)
+        raise click.UsageError("say --unanswered: no other searches are counted")
     platform = None
     if reference is not None:
         platform = platform_named(search_settings()[1], reference).id

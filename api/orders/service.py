@@ -251,8 +251,7 @@ def platform_of(services: OrderServices, order: Order) -> Platform:
     """The platform of the order; raises LookupError where its file is gone."""
     platform = services.platforms.by_id(order.platform)
     if platform is None:
-        message = f"order {order.id} is of platform {order.platform}, which has no file: put it back"
-        raise LookupError(message)
+        raise LookupError(f"order {order.id} is of platform {order.platform}, which has no file: put it back")
     return platform
 
 

@@ -35,8 +35,7 @@ class JudgedQuery(Strict):
     @model_validator(mode="after")
     def _says_what_is_right(self) -> Self:
         if bool(self.ids or self.names or self._has_conditions) == self.nothing:
-            message = "say what is right by `ids`, `names`, `words` or `filters`, or that `nothing` is"
-            raise ValueError(message)
+            raise ValueError("say what is right by `ids`, `names`, `words` or `filters`, or that `nothing` is")
         return self
 
     @property
@@ -134,11 +133,9 @@ def read_judged(lines: Iterable[str]) -> list[JudgedQuery]:
                 judgments.append(JudgedQuery.model_validate_json(line))
             except ValidationError as error:
                 reasons = "; ".join(_reason(each["loc"], each["msg"]) for each in error.errors())
-                message = f"line {number} is no judged query: {reasons}"
-                raise ValueError(message) from None
+                raise ValueError(f"line {number} is no judged query: {reasons}") from None
     if not judgments:
-        message = "the file has no judged query"
-        raise ValueError(message)
+        raise ValueError("the file has no judged query")
     return judgments
 
 

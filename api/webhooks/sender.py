@@ -101,8 +101,7 @@ class Sender:
         if self.problem_of(message.url):
             return "refused", None, None
         if self._session is None:
-            msg = "use the sender within `async with`"
-            raise RuntimeError(msg)
+            raise RuntimeError("use the sender within `async with`")
         try:
             async with asyncio.timeout(self.seconds):
                 response = await self._session.post(

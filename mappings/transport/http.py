@@ -216,8 +216,7 @@ class HttpClient:
                         # would close whatever has the descriptor's number by then.
                         socket.detach()
         except TimeoutError as error:  # the kernel's own, too
-            message = f"no connection within {CONNECT_SECONDS} s"
-            raise ConnectionRefusedError(message) from error
+            raise ConnectionRefusedError(f"no connection within {CONNECT_SECONDS} s") from error
         except RuntimeError as error:  # uvloop's, of a transport that ended within its handshake
             raise ConnectionResetError(str(error)) from error
         if not connection.is_open:  # it may be over before anybody is told

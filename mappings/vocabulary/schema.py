@@ -29,8 +29,7 @@ class VocabularyTerm(StrictModel):
     @model_validator(mode="after")
     def _means_something(self) -> "VocabularyTerm":
         if not (self.filters or self.words or self.any_words or self.excludes):
-            message = f"{self.spellings[0]!r} means nothing: give it filters, words, any_words or excludes"
-            raise ValueError(message)
+            raise ValueError(f"{self.spellings[0]!r} means nothing: give it filters, words, any_words or excludes")
         _check_fields((*self.filters, *self.excludes, *self.otherwise))
         return self
 
@@ -116,13 +115,11 @@ class VocabularyFile(StrictModel):
         names = [sort.name for sort in SORTS]
         for name in value:
             if name not in names:
-                message = f"{name!r} is no sort; those are {', '.join(names)}"
-                raise ValueError(message)
+                raise ValueError(f"{name!r} is no sort; those are {', '.join(names)}")
         return value
 
 
 def _check_fields(fields: Iterable[str]) -> None:
     for name in fields:
         if name not in DETAILS:
-            message = f"{name!r} is no string field of an item; those are {', '.join(DETAILS)}"
-            raise ValueError(message)
+            raise ValueError(f"{name!r} is no string field of an item; those are {', '.join(DETAILS)}")

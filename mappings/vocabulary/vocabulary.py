@@ -46,8 +46,7 @@ class Vocabulary(VocabularyFile):
     def _spellings_have_letters(self) -> "Vocabulary":
         for spelling in chain.from_iterable(spellings for _, spellings in self._uses()):
             if not has_words(spelling):
-                message = f"the spelling {spelling!r} has no letter and no digit"
-                raise ValueError(message)
+                raise ValueError(f"the spelling {spelling!r} has no letter and no digit")
         return self
 
     def make_tables(self) -> None:
