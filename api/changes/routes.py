@@ -21,7 +21,7 @@ from api.changes.tail import Tail
 from api.current_request import Arrival
 from api.engine.client import Engine
 from api.errors import ERRORS, ApiError, invalid
-from api.http.dependencies import only_query, service
+from api.http.dependencies import NoQuery, service
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.search.forced_filters import forced_filters
@@ -70,7 +70,7 @@ def _responses() -> dict[int | str, dict[str, Any]]:
 async def list_changes(
     request: Request,
     token: SearchToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     body: Annotated[ChangesBody, Depends(body_of(ChangesBody))],
     services: ChangeDependency,
 ) -> Response:

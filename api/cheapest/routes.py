@@ -8,7 +8,7 @@ from api.auth import OrderToken
 from api.cheapest.schemas import CheapestBody, CheapestResponse
 from api.cheapest.service import order_cheapest
 from api.cheapest.services import CheapestDependency
-from api.http.dependencies import only_query, service_of
+from api.http.dependencies import NoQuery, service_of
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.orders.placing.idempotency import KEY_PARAMETER, Call, body_digest, key_of
@@ -38,7 +38,7 @@ router = APIRouter(tags=["orders"])
 async def order_cheapest_items(
     request: Request,
     token: OrderToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     key: Annotated[str | None, Depends(key_of)],
     body: Annotated[CheapestBody, Depends(body_of(CheapestBody))],
     services: CheapestDependency,

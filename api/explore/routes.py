@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from api.auth import charge_address
 from api.errors import ApiError
 from api.explore import page
-from api.http.dependencies import only_query, service
+from api.http.dependencies import NoQuery, service
 from api.settings import Settings
 from api.token_cache import TokenCache
 from mappings.fields import FACETS, SORTS
@@ -39,7 +39,7 @@ log = structlog.get_logger("gear.api")
 
 
 @router.get("/")
-async def root(services: ExploreDependency, _: Annotated[None, Depends(only_query())]) -> RedirectResponse:
+async def root(services: ExploreDependency, _: NoQuery) -> RedirectResponse:
     """Leads people who open the service's address to a page."""
     return RedirectResponse("/explore" if services.settings.explore else "/docs", 307)
 
@@ -52,16 +52,14 @@ async def explore(services: ExploreDependency) -> HTMLResponse:
 
 
 @router.get("/explore/operations")
-async def operations(services: ExploreDependency, _: Annotated[None, Depends(only_query())]) -> HTMLResponse:
+async def operations(services: ExploreDependency, _: NoQuery) -> HTMLResponse:
     """The page of operators, who enter a token of their own: nothing of worth is in it."""
     _require_enabled(services)
     return HTMLResponse(page.render_operations(_config(services, None)), headers=page.headers())
 
 
 @router.get("/explore/static/{digest}/{path:path}")
-async def static_file(
-    request: Request, digest: str, path: str, services: ExploreDependency, _: Annotated[None, Depends(only_query())]
-) -> Response:
+async def static_file(request: Request, digest: str, path: str, services: ExploreDependency, _: NoQuery) -> Response:
     """A file of the page, for ever under this digest."""
     _require_enabled(services)
     asset = page.assets().by_path.get(path)

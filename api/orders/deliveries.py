@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Response
+from fastapi import APIRouter, Path, Response
 
 from api.auth import OrderOrFulfilToken
 from api.errors import ApiError
-from api.http.dependencies import only_query
+from api.http.dependencies import NoQuery
 from api.http.json_body import json_response
 from api.http.openapi import TOKEN_ERRORS, responses
 from api.orders.routes import OrderId, WakeWorkers
@@ -29,10 +29,7 @@ MAX_DIGITS = 9  # of a delivery's number, so that both databases can compare it
     responses=responses(DeliveriesResponse, *TOKEN_ERRORS, "order_not_found"),
 )
 async def list_deliveries(
-    order_id: OrderId,
-    token: OrderOrFulfilToken,
-    _: Annotated[None, Depends(only_query())],
-    services: OrderDependency,
+    order_id: OrderId, token: OrderOrFulfilToken, _: NoQuery, services: OrderDependency
 ) -> Response:
     """The callback of each event of the order, with every attempt."""
     async with services.store.reading() as connection:
@@ -58,7 +55,7 @@ async def replay_delivery(
     order_id: OrderId,
     number: Annotated[str, Path(alias="n", description="the delivery's `n`")],
     token: OrderOrFulfilToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     services: OrderDependency,
     wake_workers: WakeWorkers,
 ) -> Response:

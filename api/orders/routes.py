@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from api.auth import FulfilToken, OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
-from api.http.dependencies import only_query
+from api.http.dependencies import NoQuery, only_query
 from api.http.json_body import body_of, json_response, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit
@@ -77,7 +77,7 @@ OfItem = Annotated[str | None, Query(pattern=r"^-?[0-9]{1,19}$", description="on
 async def order_item(
     request: Request,
     token: OrderToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     key: Annotated[str | None, Depends(key_of)],
     body: Annotated[OrderBody, Depends(body_of(OrderBody))],
     services: OrderDependency,
@@ -99,12 +99,7 @@ async def order_item(
     summary="One order with its history",
     responses=responses(OrderWithHistoryResponse, *TOKEN_ERRORS, "order_not_found"),
 )
-async def get_order(
-    order_id: OrderId,
-    token: OrderOrFulfilToken,
-    _: Annotated[None, Depends(only_query())],
-    services: OrderDependency,
-) -> Response:
+async def get_order(order_id: OrderId, token: OrderOrFulfilToken, _: NoQuery, services: OrderDependency) -> Response:
     """The order as it is now; the scope `order` sees its own token's orders, `fulfil` sees all."""
     return _with_history(services, *await find_order(services, token, order_id))
 
@@ -146,7 +141,7 @@ async def list_orders(
 async def transition_order(
     order_id: OrderId,
     token: OrderOrFulfilToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     body: Annotated[TransitionBody, Depends(body_of(TransitionBody))],
     services: OrderDependency,
     wake_workers: WakeWorkers,
@@ -168,12 +163,7 @@ async def transition_order(
     summary="Where an order's item is sent to",
     responses=responses(FulfilmentResponse, *TOKEN_ERRORS, "order_not_found", "personal_data_erased"),
 )
-async def get_fulfilment(
-    order_id: OrderId,
-    token: FulfilToken,
-    _: Annotated[None, Depends(only_query())],
-    services: OrderDependency,
-) -> Response:
+async def get_fulfilment(order_id: OrderId, token: FulfilToken, _: NoQuery, services: OrderDependency) -> Response:
     """The buyer's data, which no other response has. Each read is recorded with the token that made it."""
     return json_response(await read_fulfilment(services, token, order_id))
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Response
 from api.auth import SearchToken
 from api.engine.client import Engine
 from api.engine.responses import total_of
-from api.http.dependencies import only_query, service
+from api.http.dependencies import NoQuery, service
 from api.http.json_body import json_response
 from api.http.openapi import TOKEN_ERRORS, responses
 from api.platforms.limits import filter_entry, limits
@@ -43,11 +43,7 @@ PlatformDependency = Annotated[PlatformServices, Depends(service(PlatformService
     summary="The platforms, and every limit, sort and error code",
     responses=responses(PlatformsResponse, *TOKEN_ERRORS, "search_unavailable"),
 )
-async def list_platforms(
-    token: SearchToken,
-    _: Annotated[None, Depends(only_query())],
-    services: PlatformDependency,
-) -> Response:
+async def list_platforms(token: SearchToken, _: NoQuery, services: PlatformDependency) -> Response:
     """What is on offer of each platform and since when, and the limits of requests as data."""
     platforms = list(services.platforms)
     serving = await services.engine.generations(platforms)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from api.auth import CatalogueToken
 from api.engine.client import Engine
 from api.errors import ApiError
-from api.http.dependencies import only_query, service
+from api.http.dependencies import NoQuery, only_query, service
 from api.http.json_body import body_of, json_response, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.known_platforms import known_platform, platform_or_only
@@ -62,7 +62,7 @@ async def list_vocabulary(
 )
 async def add_vocabulary(
     token: CatalogueToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     body: Annotated[VocabularyBody, Depends(body_of(VocabularyBody))],
     services: VocabularyDependency,
 ) -> Response:
@@ -84,7 +84,7 @@ async def add_vocabulary(
 async def remove_vocabulary(
     entry_id: Annotated[str, Path(alias="id", description="the entry's id")],
     token: CatalogueToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     services: VocabularyDependency,
 ) -> Response:
     """Removes an entry; every worker forgets it within 5 seconds."""
@@ -107,7 +107,7 @@ async def remove_vocabulary(
 )
 async def try_vocabulary(
     token: CatalogueToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     body: Annotated[VocabularyTestBody, Depends(body_of(VocabularyTestBody))],
     services: VocabularyDependency,
 ) -> Response:
