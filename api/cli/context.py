@@ -193,11 +193,21 @@ def run_now(work: Coroutine[Any, Any, Result]) -> Result:
         raise click.ClickException(str(error)) from None
 
 
+def run_on_store(work: Callable[["Store"], Awaitable[Result]]) -> Result:
+    """Runs some work on the store."""
+
+    async def run() -> Result:
+        async with opened_store() as store:
+            return await work(store)
+
+    return run_now(run())
+
+
 def read_now(work: Callable[["AsyncConnection"], Awaitable[Result]]) -> Result:
     """Runs some work on the store that only reads."""
 
-    async def read() -> Result:
-        async with opened_store() as store, store.reading() as connection:
+    async def read(store: "Store") -> Result:
+        async with store.reading() as connection:
             return await work(connection)
 
-    return run_now(read())
+    return run_on_store(read)

@@ -14,6 +14,7 @@ from api.cli.context import (
     platform_named,
     read_now,
     run_now,
+    run_on_store,
     search_errors,
     search_settings,
 )
@@ -116,11 +117,7 @@ def list_terms(removed: bool, as_json: bool) -> None:  # click passes flags by n
     """
     from api.vocabulary import entries
 
-    async def find() -> list[dict[str, Any]]:
-        async with opened_store() as store:
-            return [entries.described(row) for row in await entries.read(store, removed=removed)]
-
-    descriptions = run_now(find())
+    descriptions = list(map(entries.described, run_on_store(lambda store: entries.read(store, removed=removed))))
     if as_json:
         click.echo(json.dumps(descriptions, ensure_ascii=False))
         return
@@ -148,11 +145,7 @@ def remove(entry_id: str, as_json: bool) -> None:  # click passes flags by name
     """
     from api.vocabulary import entries
 
-    async def write() -> bool:
-        async with opened_store() as store:
-            return await entries.remove(store, entry_id, command_actor())
-
-    if not run_now(write()):
+    if not run_on_store(lambda store: entries.remove(store, entry_id, command_actor())):
         raise click.ClickException(f"nothing that applies has the id {entry_id!r}; see gear-api vocabulary list")
     click.echo(json.dumps({"removed": entry_id}) if as_json else f"removed {entry_id}")
 
@@ -260,16 +253,12 @@ def _add(
             click.echo(json.dumps(_with_report({}, report), ensure_ascii=False))
         raise click.ClickException(f"nothing was added: judged queries get worse ({report.worse}); --force adds it")
 
-    async def write() -> dict[str, Any]:
-        async with opened_store() as store:
-            return entries.described(await entries.add(store, platform, body, command_actor()))
-
     try:
-        added = run_now(write())
+        row = run_on_store(lambda store: entries.add(store, platform, body, command_actor()))
     except ApiError as error:
         raise click.ClickException(error.message) from None
-    shown = _with_report(added, report)
-    click.echo(json.dumps(shown, ensure_ascii=False) if as_json else f"added {added['id']}")
+    shown = _with_report(entries.described(row), report)
+    click.echo(json.dumps(shown, ensure_ascii=False) if as_json else f"added {row.id}")
 
 
 def _term(spellings: tuple[str, ...], words: str, filters: tuple[str, ...]) -> dict[str, Any]:
