@@ -246,12 +246,10 @@ class FailingRows(Generic[Row]):
         self._failures: dict[Row, tuple[int, float]] = {}  # how often it failed, and until when it pauses
 
     def paused(self) -> list[Row]:
-        """The rows that are not to be tried now."""
         now = time.monotonic()
         return [row for row, (_, until) in self._failures.items() if now < until]
 
     def ready(self, rows: Iterable[Row]) -> list[Row]:
-        """Those of these rows that may be tried now."""
         paused = set(self.paused())
         return [row for row in rows if row not in paused]
 
@@ -319,7 +317,6 @@ class Lease:
         self._renewed_at = float("-inf")
 
     async def is_elsewhere(self, connection: AsyncConnection) -> bool:
-        """Whether another worker has it."""
         return await self._leases.is_elsewhere(connection, self._name, self._owner, datetime.now(UTC))
 
     async def take(self, prepare: Callable[[AsyncConnection], Awaitable[None]] | None = None) -> bool:

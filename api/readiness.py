@@ -31,7 +31,6 @@ class State:
     orders: ApiError | None
 
     def metrics(self) -> Metric:
-        """The state as a gauge."""
         gauge = GaugeMetricFamily("gear_ready", "Whether searches and new orders work", labels=["capability"])
         gauge.add_metric(["search"], self.search is None)
         gauge.add_metric(["orders"], self.orders is None)

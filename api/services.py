@@ -47,8 +47,6 @@ ORDER_CACHED_BYTES = 2 * 1024**2  # of shared documents: an order reads one item
 
 
 class Closable(Protocol):
-    """What ends its own work."""
-
     async def close(self) -> None: ...
 
 

@@ -140,7 +140,6 @@ class Platform(StrictModel):
 
     @cached_property
     def min_minor(self) -> int:
-        """The least price in minor units."""
         return to_minor(self.min_price, self.minor_digits)
 
     @property
@@ -205,7 +204,6 @@ class Platforms:
         return len(self._by_id)
 
     def by_id(self, number: int) -> Platform | None:
-        """The platform with this numeric id."""
         return self._by_id.get(number)
 
     def by_reference(self, reference: str) -> Platform | None:

@@ -4,7 +4,6 @@ from pydantic import ValidationError
 
 
 def describe_setting_errors(error: ValidationError) -> str:
-    """What is wrong with each setting."""
     return "; ".join(_describe(detail["loc"], detail["msg"]) for detail in error.errors())
 
 

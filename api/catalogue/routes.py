@@ -26,8 +26,6 @@ router = APIRouter(tags=["catalogue"])
 
 @dataclass(frozen=True)
 class CatalogueServices:
-    """What items are written and charged with."""
-
     platforms: Platforms
     writers: CatalogueWriters
     audit: WriteAudit

@@ -51,7 +51,6 @@ class Snapshot:
     pit: str
 
     async def count(self) -> int:
-        """How many there are."""
         return await self.engine.count(self.pit)
 
     async def changed_since(self, positions: Sequence[int]) -> AsyncIterator[list[_Document]]:
@@ -70,7 +69,6 @@ class Snapshot:
                 body["search_after"] = hits[-1].sort
 
     async def documents(self, ids: Sequence[int], *, with_items: bool) -> dict[int, _Document]:
-        """Those of these items that are there."""
         body: dict[str, Any] = {"query": {"ids": {"values": [str(each) for each in ids]}}, "size": len(ids)}
         hits = await self.engine.hits(self.pit, body) if ids else []
         documents = await self._with_items(hits) if with_items else [_document(hit, hit.source) for hit in hits]

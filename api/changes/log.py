@@ -74,8 +74,6 @@ def segments_from(feed: Feed, segment: str | None, seq: int) -> Sequence[Segment
 
 
 class ChangeLog:
-    """The logs of one service."""
-
     def __init__(self, engine: FeedEngine, prefix: str) -> None:
         self._engine = engine
         self._prefix = prefix
@@ -90,7 +88,6 @@ class ChangeLog:
         return f"{self._prefix}-changes-{segment}"
 
     def index(self, segment: str) -> str:
-        """The index of a log."""
         return f"{self.name(segment)}-v1"
 
     async def read(self, feed: Feed, subscription: Subscription, since: Bookmark, limit: int) -> ChangePage:

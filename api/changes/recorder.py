@@ -188,7 +188,6 @@ class Recorder:
         return feed, segment
 
     async def _snapshot(self, observed: Observed) -> RecordedSnapshot:
-        """A snapshot of what serves now."""
         at = time.time_ns() // 1000
         try:
             pit, shards = await self._open_snapshot(observed.index)

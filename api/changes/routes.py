@@ -37,8 +37,6 @@ HEARTBEAT_SECONDS: Final = 15.0  # shorter than proxies wait for the next byte
 
 @dataclass(frozen=True)
 class ChangeServices:
-    """What the feed is read with."""
-
     engine: Engine
     platforms: Platforms
     tail: Tail

@@ -92,7 +92,6 @@ async def opened_store() -> AsyncIterator["Store"]:
 
 @asynccontextmanager
 async def opened_engine(settings: "SearchSettings") -> AsyncIterator["Engine"]:
-    """The search engine of the settings."""
     from api.engine.client import Engine
 
     engine = Engine(settings, ENGINE_SECONDS)
@@ -103,7 +102,6 @@ async def opened_engine(settings: "SearchSettings") -> AsyncIterator["Engine"]:
 
 
 def unknown_token(id_or_name: str) -> click.ClickException:
-    """The error for a token that there is not."""
     return click.ClickException(f"no token has the id or name {id_or_name!r}; see gear-api token list")
 
 
@@ -194,8 +192,6 @@ def run_now(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 def run_on_store(work: Callable[["Store"], Awaitable[Result]]) -> Result:
-    """Runs some work on the store."""
-
     async def run() -> Result:
         async with opened_store() as store:
             return await work(store)

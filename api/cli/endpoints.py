@@ -138,7 +138,6 @@ def rotate(endpoint_id: str, keep: timedelta, at_once: bool, as_json: bool) -> N
 
 
 def show_secret(shown: dict[str, object], *, as_json: bool) -> None:
-    """Prints a new secret with what it belongs to."""
     click.echo(json.dumps(shown) if as_json else "\n".join(f"{key}: {value}" for key, value in shown.items()))
     click.echo("keep the secret: it is not shown again", err=True)
 

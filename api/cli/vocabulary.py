@@ -48,7 +48,6 @@ _FORCE = click.option("--force", is_flag=True, help="Add it although a judged qu
 
 
 def _adding_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options of every command that adds something."""
     for option in (AS_JSON, _FORCE, _JUDGED, _PLATFORM):
         command = option(command)
     return command

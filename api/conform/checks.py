@@ -15,8 +15,6 @@ SANDBOX: Final = "sandbox"
 
 @dataclass(frozen=True)
 class Entry:
-    """A check, its part and its sentence."""
-
     name: str
     part: Part
     sentence: str

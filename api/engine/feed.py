@@ -76,13 +76,11 @@ class MatchedEntry(msgspec.Struct):
 
     @property
     def seq(self) -> int:
-        """The change."""
         seq: int = self.fields["seq"][0]
         return seq
 
     @property
     def side(self) -> int:
-        """Which side of it."""
         side: int = self.fields["side"][0]
         return side
 
@@ -219,7 +217,6 @@ class FeedEngine(Engine):
         return hits_of(await self.send_search(_matched, body, index=log, params={"filter_path": paths}))
 
     async def logs(self, pattern: str) -> list[str]:
-        """The indices of logs."""
         params = {"h": "index", "format": "json"}
         rows = await self._read(self._client.cat.indices(index=pattern, params=params), partial(decoded, _indices))
         return [row.index for row in rows]

@@ -40,8 +40,6 @@ class _Response(TypedDict, total=False):
 
 
 class HitsResponse(_Response, Generic[Found], total=False):
-    """The response to a search for documents of some type."""
-
     hits: _Hits[Found]
 
 

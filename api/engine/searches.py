@@ -105,7 +105,6 @@ class Searches:
         )
 
     async def close(self) -> None:
-        """Closes all connections."""
         await self._client.close()
 
     async def search(self, platforms: Sequence[Platform], body: Json, *filter_path: str) -> EngineResponse:
@@ -191,7 +190,6 @@ class Searches:
             raise ApiError("search_unavailable", f"{missing[0]} is missing or does not serve: {LOAD_AGAIN}")
 
     async def _loaded_products(self, platforms: Sequence[Platform]) -> Products:
-        """Where the products are of the platforms that are loaded."""
         serving = await self.generations(platforms)
         return self._products_of([platform for platform in platforms if platform.id in serving])
 
@@ -339,7 +337,6 @@ class Searches:
         return indices
 
     def alias(self, platform: Platform) -> str:
-        """The alias of a platform."""
         return self._settings.alias(platform.id)
 
     def _nodes_changed(self, address: str, ejected: int) -> None:

@@ -26,8 +26,6 @@ PAGE_SCOPES: Final = frozenset({"search", "order"})
 
 @dataclass(frozen=True)
 class ExploreServices:
-    """What the pages are made of."""
-
     settings: Settings
     platforms: Platforms
     token_cache: TokenCache

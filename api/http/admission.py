@@ -51,8 +51,6 @@ class Work(Protocol):
 
 
 class BudgetMetrics(Protocol):
-    """What a budget reports."""
-
     def set_limit(self, budget: str, limit: int) -> None: ...
     def set_in_flight(self, budget: str, requests: int) -> None: ...
     def count_wait(self, budget: str, seconds: float) -> None: ...
@@ -202,7 +200,6 @@ class RefusalCredit:
         self._credit = MAX_REFUSAL_CREDIT
 
     def add_work(self) -> None:
-        """Counts a request that was worked on."""
         self._credit = min(MAX_REFUSAL_CREDIT, self._credit + REFUSALS_PER_REQUEST)
 
     def hold_seconds(self) -> float:
@@ -240,7 +237,6 @@ class Admission:
 
 
 def budget_of(path: str) -> str:
-    """The name of the budget of a request with this path."""
     if path.startswith("/health/") or path == "/metrics":
         return "health"
     if path.startswith("/v1/catalogue/"):

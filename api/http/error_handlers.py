@@ -18,7 +18,6 @@ _CODE_BY_STATUS = {404: "not_found", 405: "method_not_allowed", 413: "body_too_l
 
 
 def response_of(error: ApiError, identity: str) -> Response:
-    """The error envelope as a response."""
     status, default = ERRORS[error.code]
     headers = {REQUEST_ID_HEADER: identity, **error.headers}
     if status in (429, 503):

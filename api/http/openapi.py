@@ -83,7 +83,6 @@ def _errors(codes: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
 
 
 def error_example(code: str) -> dict[str, Any]:
-    """An example of the envelope with this code."""
     error: dict[str, Any] = {
         "code": code,
         "message": ERRORS[code][1],

@@ -31,7 +31,6 @@ _CACHE_A_DAY: Final = {"Cache-Control": "public, max-age=86400"}
 
 
 def policy(directives: Mapping[str, str]) -> str:
-    """The value of the policy header."""
     return "; ".join(f"{directive} {source}" for directive, source in directives.items())
 
 
@@ -47,7 +46,6 @@ def source_of(content: str) -> str:
 
 
 async def description(request: Request, _: NoQuery) -> JSONResponse:
-    """The OpenAPI description."""
     return JSONResponse(request.app.openapi())
 
 
@@ -89,7 +87,6 @@ async def forms(request: Request, _: NoQuery) -> HTMLResponse:
 
 
 async def forms_file(name: str, _: NoQuery) -> Response:
-    """A file of Swagger UI."""
     if name not in _MEDIA_TYPES:
         raise ApiError("not_found")
     return FileResponse(str(_SWAGGER_FILES / name), media_type=_MEDIA_TYPES[name], headers=_CACHE_A_DAY)

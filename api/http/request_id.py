@@ -28,7 +28,6 @@ log = structlog.get_logger("gear.api")
 
 
 def new_request_id() -> str:
-    """A random id."""
     return secrets.token_hex(16)
 
 

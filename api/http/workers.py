@@ -67,7 +67,6 @@ class Supervisor(Multiprocess):
             super().handle_hup()
 
     def handle_ttin(self) -> None:
-        """Starts one more worker."""
         with self._trying_again(signal.SIGTTIN):
             super().handle_ttin()
 

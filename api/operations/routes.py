@@ -23,8 +23,6 @@ router = APIRouter(tags=["operations"])
 
 @dataclass(frozen=True)
 class OperationsServices:
-    """What the state of the service is read from."""
-
     engine: Engine
     platforms: Platforms
     backlogs: BacklogReader

@@ -71,7 +71,6 @@ async def replay_delivery(
 
 
 def delivery_entry(delivery: Delivery) -> dict[str, Any]:
-    """A delivery as the contract shapes it."""
     next_attempt_at = delivery.next_attempt_at
     return {
         "n": delivery.n,

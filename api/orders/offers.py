@@ -104,12 +104,10 @@ def sandbox_offer(platform: Platform, item: int, trade_link: str | None) -> tupl
 
 
 def item_not_found(platform: Platform, item: str) -> ApiError:
-    """The 404 for an item that the platform does not have."""
     return ApiError("item_not_found", f"platform {platform.id} has no item {item[:40]!r}")
 
 
 def item_not_in_sandbox(item: str) -> ApiError:
-    """The 404 for an item that the sandbox does not have."""
     return ApiError("item_not_found", f"the sandbox has no item {item[:40]!r}; docs/sandbox.md lists those it has")
 
 

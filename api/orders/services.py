@@ -13,8 +13,6 @@ from store.connection.engine import Store
 
 
 class OrderMetrics(Protocol):
-    """What orders report."""
-
     def count_transitions(self, state: str, orders: int = 1) -> None: ...
     def count_refused_item(self, reason: str) -> None: ...
 

@@ -42,7 +42,6 @@ _KINDS = {
 
 
 def filter_entry(row: Filter) -> dict[str, Any]:
-    """A filter with its limits."""
     return {"name": row.name, "kind": _KINDS[row.kind], **_bounds(row), "facet": row.facet}
 
 

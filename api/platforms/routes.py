@@ -28,8 +28,6 @@ router = APIRouter(tags=["search"])
 
 @dataclass(frozen=True)
 class PlatformServices:
-    """What platforms and limits are read from."""
-
     settings: Settings
     engine: Engine
     platforms: Platforms

@@ -84,7 +84,6 @@ class WindowCounter:
         self._name = HostName(parts.hostname, parts.port or 6379) if parts.hostname else None
 
     async def close(self) -> None:
-        """Closes the connections to the storage."""
         if self._storage is not None:
             await self._storage.bridge.get_connection().aclose()  # type: ignore[attr-defined]  # of Redis alone
 

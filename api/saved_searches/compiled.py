@@ -31,7 +31,6 @@ class Compiled:
     prefilter: Prefilter
 
     def named(self, name: str) -> bytes:
-        """The clause with a name."""
         return b'{"bool":{"filter":[%b],"_name":%b}}' % (self.clause, orjson.dumps(name))
 
 

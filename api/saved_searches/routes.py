@@ -37,8 +37,6 @@ SearchId = Annotated[str, Path(alias="id", description="the saved search's id")]
 
 @dataclass(frozen=True)
 class SavedSearchServices:
-    """What saved searches are checked, stored and matched with."""
-
     settings: Settings
     engine: Engine
     platforms: Platforms

@@ -59,7 +59,6 @@ class PointInTime:
         return await asyncio.gather(*(self.search(body) for body in bodies))
 
     def request(self, body: Clause) -> Clause:
-        """The search body with this point in time."""
         return {**body, "pit": {"id": self.id, "keep_alive": f"{round(self.keep_seconds * 1000)}ms"}}
 
 
@@ -108,12 +107,10 @@ class SearchContext:
 
     @property
     def body(self) -> SearchBody:
-        """The request body."""
         return self.query.body
 
     @property
     def platforms(self) -> tuple[Platform, ...]:
-        """What is searched."""
         return tuple(parse.platform for parse in self.query.parsed.parses)
 
     @property
@@ -126,7 +123,6 @@ class SearchContext:
         return replace(self, pit=pit, query=replace(self.query, position=position))
 
     def with_body(self, body: SearchBody) -> "SearchContext":
-        """The same search with another body, of the same text."""
         return replace(self, query=replace(self.query, body=body))
 
     def all_pages(self) -> "SearchContext":
@@ -134,7 +130,6 @@ class SearchContext:
         return self.with_body(self.body.model_copy(update={"page": 1, "limit": PAGE_WINDOW, "facets": []}))
 
     def parsed_as(self, parsed: ParsedQuery) -> "SearchContext":
-        """The same search with another parse of its text."""
         return replace(self, query=replace(self.query, parsed=parsed))
 
 

@@ -150,7 +150,6 @@ async def _histogram(context: SearchContext, histograms: PriceHistograms) -> Pri
 
 
 def _with_prices(request: Clause, lowest: int, highest: int) -> Clause:
-    """The same request for these prices alone."""
     query = request["query"]["bool"]
     return {**request, "query": {"bool": {**query, "filter": [*query["filter"], _price_clause(lowest, highest)]}}}
 

@@ -41,7 +41,6 @@ class _DirectRoute(APIRoute):
     """A route whose endpoint takes the request itself: solving dependencies takes an eighth of a search."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The endpoint."""
         endpoint: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
         return endpoint
 

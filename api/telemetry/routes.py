@@ -51,8 +51,6 @@ class GenerationReader:
 
 @dataclass(frozen=True)
 class TelemetryServices:
-    """What the metrics are read from."""
-
     metrics: Metrics
     backlogs: BacklogReader
     readiness: Readiness
@@ -71,7 +69,6 @@ class _Joined(CollectorRegistry):
         self._more = metrics
 
     def collect(self) -> Iterator[Metric]:
-        """All of them."""
         yield from self._joined.collect()
         yield from self._more
 

@@ -66,7 +66,6 @@ class JudgedPage:
     is_right: bool
 
     def as_json(self) -> dict[str, Any]:
-        """The name that comes first, where the first right item is, and whether the page is as it should be."""
         return {"first": self.first, "place": self.place or None, "right": self.is_right}
 
 
@@ -88,7 +87,6 @@ class Change:
 
     @property
     def is_visible(self) -> bool:
-        """Whether the first pages differ."""
         return self.before.ids != self.after.ids
 
     @property
@@ -98,7 +96,6 @@ class Change:
         return "same" if before == after else "worse" if after > before else "better"
 
     def as_json(self) -> dict[str, Any]:
-        """The query, the verdict and both pages."""
         pages = {"before": self.before.as_json(), "after": self.after.as_json()}
         return {"query": self.judgment.query, "verdict": self.verdict, **pages}
 
@@ -116,11 +113,9 @@ class Report:
 
     @property
     def worse(self) -> int:
-        """How many queries get worse."""
         return sum(change.verdict == "worse" for change in self.changes)
 
     def as_json(self) -> dict[str, Any]:
-        """How many queries there are, how many get worse, and those whose first page changes."""
         return {"queries": self.queries, "worse": self.worse, "changed": [each.as_json() for each in self.changes]}
 
 

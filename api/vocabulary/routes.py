@@ -26,8 +26,6 @@ PlatformParameter = Annotated[str | None, Query(description="slug or id of a pla
 
 @dataclass(frozen=True)
 class VocabularyServices:
-    """What the vocabulary is stored and tried with."""
-
     engine: Engine
     platforms: Platforms
     store: Store

@@ -160,7 +160,6 @@ class Dispatcher:
         return len(leased)
 
     async def _deliver(self, work: DeliveryWork) -> None:
-        """Makes one attempt and records it."""
         started_at = self._clock()
         sent = await self._send(work, started_at)
         if sent is None:  # no attempt: the callback is due again when its lease has run out

@@ -63,11 +63,9 @@ class _Connection(asyncio.Protocol):
         return await self._response
 
     def abort(self) -> None:
-        """Closes the connection at once."""
         self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Called by the event loop."""
         self._transport = cast("asyncio.Transport", transport)
         self.is_open = True
 
@@ -88,7 +86,6 @@ class _Connection(asyncio.Protocol):
             self._complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Called by the event loop."""
         self.is_open = False
         self._fail(f"the connection was lost: {exc}" if exc else "the connection was closed before the response's end")
         self._on_lost(self)
@@ -104,20 +101,17 @@ class _Connection(asyncio.Protocol):
         self._headers[key] = f"{self._headers[key]}, {text}" if key in self._headers else text
 
     def on_headers_complete(self) -> None:
-        """Called by the parser."""
         if self._is_head and self._parser.get_status_code() >= 200:
             self._complete()
         else:
             self._ends_at_eof = not any(name in self._headers for name in _LENGTH_HEADERS)
 
     def on_body(self, body: bytes) -> None:
-        """Called by the parser."""
         self._parts.append(body)
         if self._is_head:  # it has none
             self.abort()
 
     def on_message_complete(self) -> None:
-        """Called by the parser."""
         if self._parser.get_status_code() >= 200:
             self._complete()
         else:

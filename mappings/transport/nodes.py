@@ -114,7 +114,6 @@ class Node(AIOHttpConnection):
         return response.status not in NO_RESPONSE
 
     async def close(self) -> None:
-        """Closes its connections."""
         await self._client.close()
 
     async def _exchange(self, method: str, target: str, head: str, body: bytes | None, seconds: float) -> HttpResponse:
@@ -236,7 +235,6 @@ class FailoverTransport(AsyncTransport):
         self._attempts: set[asyncio.Task[Any]] = set()
 
     async def perform_request(self, method: str, url: str, *args: Any, **options: Any) -> Any:
-        """As the library's."""
         await self._async_call()  # makes the nodes
         pool = self.connection_pool
         if not isinstance(pool, NodePool):  # of one node

@@ -191,7 +191,6 @@ class Vocabulary(VocabularyFile):
 
     @cached_property
     def phrases(self) -> Phrases:
-        """Names of words that belong together."""
         return Phrases((*self.words, *self.finish_names))
 
     @cached_property
@@ -206,7 +205,6 @@ class Vocabulary(VocabularyFile):
 
     @cached_property
     def words_of_finishes(self) -> frozenset[str]:
-        """The letters of each word of the names of finishes."""
         return frozenset(letters_of([word]) for name in self.finish_names for word in words_of(name))
 
     @cached_property
@@ -283,7 +281,6 @@ class Vocabulary(VocabularyFile):
 
     @cached_property
     def finishes(self) -> frozenset[str]:
-        """The letters of the names of finishes."""
         return frozenset(self.folded_finishes)
 
     @cached_property
@@ -297,7 +294,6 @@ class Vocabulary(VocabularyFile):
 
     @cached_property
     def amount_words(self) -> AmountWords:
-        """The words beside amounts."""
         return AmountWords(self.amounts, self.ranges, self.numerals)
 
     def narrows(self, meanings: Iterable[Meaning]) -> bool:

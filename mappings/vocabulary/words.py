@@ -68,7 +68,6 @@ def letters_of(words: Iterable[str]) -> str:
 
 @lru_cache(maxsize=8192)  # the same names come again and again
 def letters_of_text(text: str) -> str:
-    """The letters of all words of a text."""
     return letters_of(words_of(text))
 
 

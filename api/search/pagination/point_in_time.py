@@ -127,7 +127,6 @@ class PointsInTime:
             self._tasks.start(self._close([pit.id]))  # the response need not wait for it
 
     def resume(self, cursor: Cursor) -> PointInTime:
-        """The point in time that a cursor reads."""
         return self._point_in_time(OpenedPit(cursor.pit, cursor.products), shared=cursor.shared)
 
     def _point_in_time(self, pit: OpenedPit, *, shared: bool) -> PointInTime:
