@@ -9,11 +9,11 @@ from contextvars import Context
 from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
-import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.current_request import without_request
 from api.errors import ApiError
+from api.log import log
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.leases import LeaseLostError, Leases
@@ -35,7 +35,6 @@ LINGER_SECONDS: Final = 0.05
 longer for more (docs/decisions/0039). A first callback may take a second, and an index update two, one of which is the
 index's refresh."""
 
-log = structlog.get_logger("gear.api")
 
 Result = TypeVar("Result")
 Row = TypeVar("Row", bound=Hashable)

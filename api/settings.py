@@ -1,20 +1,30 @@
 """The settings of the API from `GEAR_…` variables and `.env`, validated once a process."""
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 from urllib.parse import urlsplit
 
 from limits import parse as parse_rate_limit
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
-from api.durations import parse_duration
 from api.rate_limits.storage import open_storage
 from mappings.connection import SearchSettings
 from store.connection.settings import StoreSettings
+
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def parse_duration(text: str) -> timedelta:
+    """Parses a duration such as `90d`; raises ValueError."""
+    match = re.fullmatch(r"([1-9]\d{0,4})([smhd])", text, re.ASCII)
+    if match is None:
+        raise ValueError(f"{text!r} is not a duration such as 90d, 12h, 30m or 60s")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 def _duration(value: object) -> object:

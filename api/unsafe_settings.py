@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import structlog
-
+from api.log import log
 from api.settings import Settings
 from store.connection.settings import is_this_machine
-
-log = structlog.get_logger("gear.api")
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from api.durations import parse_duration
-
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -32,10 +30,10 @@ ENGINE_SECONDS: Final = 30.0  # of one call to the engine
 
 def duration(context: click.Context, parameter: click.Parameter, value: str | None) -> timedelta | None:
     """Parses an option such as `90d`; raises BadParameter."""
-    if value is None:
-        return None
+    from api.settings import parse_duration
+
     try:
-        return parse_duration(value)
+        return None if value is None else parse_duration(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 

@@ -5,7 +5,6 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 import orjson
-import structlog
 from opensearchpy import AsyncOpenSearch
 
 from api.engine.documents import ListingDocument, read_listings
@@ -18,10 +17,9 @@ from api.engine.product_lookups import STICKERS
 from api.engine.responses import LISTINGS, Json, StoredItem, hits_of, partial_response, read_json
 from api.engine.searches import Searches
 from api.errors import ApiError
+from api.log import log
 from mappings.names import parse_generation
 from mappings.platforms import Platform
-
-log = structlog.get_logger("gear.api")
 
 _NO_DOCUMENT = "document_missing_exception"
 _CONFLICT = "version_conflict_engine_exception"

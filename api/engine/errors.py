@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import structlog
 from opensearchpy.exceptions import NotFoundError, TransportError
 
 from api.engine.responses import EngineResponse, all_shards_of, partial_response
 from api.errors import ApiError
-
-log = structlog.get_logger("gear.api")
+from api.log import log
 
 LOAD_AGAIN = "load the catalogue again with gear-indexer load"
 TOO_MANY_PITS_RETRY_AFTER_SECONDS = 30  # of hundreds of points in time, each kept for minutes, some are free by then

@@ -3,15 +3,12 @@
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-import structlog
-
 from api.engine.documents import ProductDocument
 from api.engine.errors import LOAD_AGAIN
 from api.engine.responses import Hit
 from api.errors import ApiError
+from api.log import log
 from mappings.items.assembly import LacksProductError, Listings, SharedDocuments, Target, items_of
-
-log = structlog.get_logger("gear.api")
 
 GetProducts = Callable[[list[Target]], Awaitable[list[ProductDocument]]]
 

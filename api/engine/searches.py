@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 import orjson
-import structlog
 from msgspec.json import Decoder
 from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import SerializationError, TransportError
@@ -46,13 +45,12 @@ from api.engine.responses import (
     read_multi_search,
 )
 from api.errors import ApiError
+from api.log import log
 from mappings.connection import SearchSettings, connect_async
 from mappings.definition import read_definition
 from mappings.names import Generation, parse_generation, products_of
 from mappings.platforms import Platform
 from mappings.transport.nodes import Observer
-
-log = structlog.get_logger("gear.api")
 
 Read = TypeVar("Read")
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-import structlog
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
@@ -12,6 +11,7 @@ from api.auth import charge_address
 from api.errors import ApiError
 from api.explore import page
 from api.http.dependencies import NoQuery, service
+from api.log import log
 from api.settings import Settings
 from api.token_cache import TokenCache
 from mappings.fields import FACETS, SORTS
@@ -32,8 +32,6 @@ class ExploreServices:
 
 
 ExploreDependency = Annotated[ExploreServices, Depends(service(ExploreServices))]
-
-log = structlog.get_logger("gear.api")
 
 
 @router.get("/")

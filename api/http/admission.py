@@ -13,10 +13,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-import structlog
-
 from api.errors import ApiError
 from api.http.concurrency_limit import ConcurrencyLimit
+from api.log import log
 
 WAIT_SECONDS: Final = 0.01  # a refusal takes 50 ms at most, on a busy event loop too
 MIN_WAITING: Final = 4
@@ -32,8 +31,6 @@ REFUSALS_PER_REQUEST: Final = 16  # an open loop at five times the peak needs fo
 MAX_REFUSAL_CREDIT: Final = 400
 HOLD_SECONDS: Final = 1.0  # as `Retry-After` says
 LOG_SECONDS: Final = 1.0
-
-log = structlog.get_logger("gear.api")
 
 
 class Work(Protocol):

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import structlog
-
 from api.engine.responses import StoredItem
 from api.errors import ApiError
+from api.log import log
 from api.orders.placing.integrity import integrity_problem, is_too_old
 from api.orders.placing.money import json_number
 from api.orders.sandbox.scenario import Scenario, scenario_of
@@ -17,8 +16,6 @@ from mappings.money import ceil_minor, from_minor
 from mappings.platforms import Platform
 from store.connection.engine import Store
 from store.outbox import index_outbox
-
-log = structlog.get_logger("gear.api")
 
 
 @dataclass(frozen=True)

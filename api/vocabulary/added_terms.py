@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
 
-import structlog
-
+from api.log import log
 from api.vocabulary.entries import entries_of
 from mappings.platforms import Platforms
 from store import vocabulary_terms
@@ -13,8 +12,6 @@ from store.connection.engine import Store
 from store.vocabulary_terms import AddedTerm
 
 READ_SECONDS: Final = 2.0  # an entry applies within 5 seconds
-
-log = structlog.get_logger("gear.api")
 
 
 class AddedTerms:
