@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from mappings.fields import DETAILS, SORTS
 from mappings.strict_model import StrictModel
-from mappings.vocabulary.trade import spelt
+from mappings.vocabulary.words import spelt
 
 KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,."
 
@@ -80,12 +80,12 @@ class VocabularyFile(StrictModel):
     has_attached: tuple[str, ...] = ()  # `stickered`: something is on the item
 
     # Trade posts.
-    selling: tuple[str, ...] = ()  # `wts`: what is beside it is for sale
-    buying: tuple[str, ...] = ()  # `wtb`: what is beside it is wanted
-    seeking: tuple[str, ...] = ()  # `looking`: what is wanted follows
-    exchanging: tuple[str, ...] = ()  # `swap`: it is an exchange
-    returns: tuple[str, ...] = ()  # `for`: in an exchange what is wanted follows
-    payments: tuple[str, ...] = ()  # `paypal`: what an item is paid with
+    selling: Letters = frozenset()  # `wts`: what is beside it is for sale
+    buying: Letters = frozenset()  # `wtb`: what is beside it is wanted
+    seeking: Letters = frozenset()  # `looking`: what is wanted follows
+    exchanging: Letters = frozenset()  # `swap`: it is an exchange
+    returns: Letters = frozenset()  # `for`: in an exchange what is wanted follows
+    payments: Letters = frozenset()  # `paypal`: what an item is paid with
 
     # Inflection.
     endings: tuple[str, ...] = ()  # may follow a spelling

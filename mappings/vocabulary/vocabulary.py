@@ -20,8 +20,8 @@ from mappings.vocabulary.phrases import Phrases, beginnings_of
 from mappings.vocabulary.schema import VocabularyFile, VocabularyTerm
 from mappings.vocabulary.segments import Segments
 from mappings.vocabulary.sounds import Homophones, Loanwords, Sounds
-from mappings.vocabulary.trade import TradeLetters, TradeWords, spelt
-from mappings.vocabulary.words import has_words, letters_of, words_of
+from mappings.vocabulary.trade import TradeLetters
+from mappings.vocabulary.words import has_words, letters_of, spelt, words_of
 
 LAST_LETTER = chr(0x10FFFF)
 REACH_LETTERS = 4  # of a spelling, by which texts are seen not to have it
@@ -267,8 +267,7 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def trade(self) -> TradeLetters:
         """The words of trade posts; all but `returns` say nothing of an item."""
-        words = (self.selling, self.buying, self.seeking, self.exchanging, self.returns, self.payments)
-        return TradeLetters(TradeWords(*words))
+        return TradeLetters(self)
 
     @cached_property
     def second_meanings(self) -> Mapping[str, tuple[Meaning, ...]]:
