@@ -11,7 +11,7 @@ from api.catalogue.writers import CatalogueWriters
 from api.changes.feed import ChangeFeed, change_feed
 from api.changes.recorder import INTERVALS, Intervals
 from api.changes.routes import ChangeServices
-from api.cheapest.services import CheapestServices
+from api.cheapest.service import CheapestServices
 from api.engine.client import Engine
 from api.explore.routes import ExploreServices
 from api.http.admission import Budget

@@ -6,8 +6,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from api.auth import OrderToken
 from api.cheapest.schemas import CheapestBody, CheapestResponse
-from api.cheapest.service import order_cheapest
-from api.cheapest.services import CheapestDependency
+from api.cheapest.service import CheapestDependency, order_cheapest
 from api.http.dependencies import NoQuery, service_of
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses

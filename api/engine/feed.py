@@ -33,11 +33,10 @@ _OBSERVED: Final = ("_shards", "indices.*.shards.*.routing.primary", "indices.*.
 
 
 class SnapshotHit(msgspec.Struct):
-    """A hit in a snapshot; `sequence_number` is that of the last operation on the document, in its shard."""
+    """A hit in a snapshot."""
 
     key: str = msgspec.field(name="_id")
     index: str = msgspec.field(default="", name="_index")
-    sequence_number: int = msgspec.field(default=-1, name="_seq_no")
     raw_source: msgspec.Raw = msgspec.field(default=msgspec.Raw(), name="_source")
     fields: dict[str, list[Any]] = {}
     sort: list[Any] = []

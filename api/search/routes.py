@@ -50,11 +50,6 @@ router = APIRouter(tags=["search"])
 _no_query = only_query()
 
 
-def encoded_response(content: bytes) -> Response:
-    """A response of bytes that are already JSON."""
-    return Response(content, media_type="application/json")
-
-
 @search_router.post(
     "/v1/gear/search",
     summary="Search gear by text and filters",
@@ -76,7 +71,8 @@ async def search(request: Request) -> Response:
     await _no_query(request)
     content = await content_of(request)
     with service_of(request, RateLimits).search_slot(request.scope, token) as charge:
-        return encoded_response(await cached_search(service_of(request, SearchServices), token, content, charge))
+        response = await cached_search(service_of(request, SearchServices), token, content, charge)
+    return Response(response, media_type="application/json")
 
 
 @router.get("/v1/gear/search", include_in_schema=False)
@@ -119,7 +115,7 @@ async def get_suggestions(
 
         request_key = ("suggest", token.filters, key)
         cached = services.response_cache.get_or_compute(request_key, lambda: Computation(compute, platforms))
-        return encoded_response(await cached)
+        return Response(await cached, media_type="application/json")
 
 
 @router.get(
