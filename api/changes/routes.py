@@ -23,7 +23,7 @@ from api.engine.client import Engine
 from api.errors import ERRORS, ApiError, invalid
 from api.http.dependencies import NoQuery, service
 from api.http.json_body import body_of, request_body
-from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
+from api.http.openapi import BODY_ERRORS, responses
 from api.search.forced_filters import forced_filters
 from api.token_cache import TokenCache
 from mappings.platforms import Platforms
@@ -47,14 +47,7 @@ ChangeDependency = Annotated[ChangeServices, Depends(service(ChangeServices))]
 
 
 def _responses() -> dict[int | str, dict[str, Any]]:
-    described = responses(
-        ChangesResponse,
-        *TOKEN_ERRORS,
-        *BODY_ERRORS,
-        "bookmark_expired",
-        "unknown_platform",
-        "search_unavailable",
-    )
+    described = responses(ChangesResponse, *BODY_ERRORS, "bookmark_expired", "unknown_platform", "search_unavailable")
     described[200]["content"] = {STREAM: {"schema": {"type": "string"}, "example": EVENT}}
     return described
 

@@ -20,8 +20,8 @@ NO_TOKEN: dict[str, Any] = {"security": []}
 """The `openapi_extra` of an operation that anybody may call."""
 TOKEN_ERRORS = ("unauthorized", "forbidden", "validation_failed", "rate_limited", "store_unavailable")
 """What every operation that needs a token may answer."""
-BODY_ERRORS = ("bad_request", "invalid_json", "body_too_large", "unsupported_media_type")
-"""What every operation with a body may answer."""
+BODY_ERRORS = (*TOKEN_ERRORS, "bad_request", "invalid_json", "body_too_large", "unsupported_media_type")
+"""What every operation that needs a token and a body may answer."""
 _HEADERS_OF = {201: "Location", 401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
 
 

@@ -32,6 +32,8 @@ from store.records import Order, OrderEvent
 from store.states import State
 
 router = APIRouter(tags=["orders"])
+PLACING_ERRORS = (*BODY_ERRORS, "unknown_platform", "idempotency_key_reused", "too_many_orders", "search_unavailable")
+"""What every operation that places orders may answer."""
 
 
 async def wake_workers_of(request: Request) -> Callable[[], None]:
@@ -60,17 +62,7 @@ OfItem = Annotated[str | None, Query(pattern=r"^-?[0-9]{1,19}$", description="on
     summary="Order an item",
     status_code=201,
     responses=responses(
-        OrderResponse,
-        *TOKEN_ERRORS,
-        *BODY_ERRORS,
-        "item_not_found",
-        "item_unavailable",
-        "price_changed",
-        "unknown_platform",
-        "idempotency_key_reused",
-        "too_many_orders",
-        "search_unavailable",
-        status=201,
+        OrderResponse, *PLACING_ERRORS, "item_not_found", "item_unavailable", "price_changed", status=201
     ),
     openapi_extra={**request_body(OrderBody), "parameters": [KEY_PARAMETER]},
 )
@@ -129,13 +121,7 @@ async def list_orders(
 @router.post(
     "/v1/orders/{id}/transitions",
     summary="Move an order to another state",
-    responses=responses(
-        OrderWithHistoryResponse,
-        *TOKEN_ERRORS,
-        *BODY_ERRORS,
-        "order_not_found",
-        "invalid_transition",
-    ),
+    responses=responses(OrderWithHistoryResponse, *BODY_ERRORS, "order_not_found", "invalid_transition"),
     openapi_extra=request_body(TransitionBody),
 )
 async def transition_order(

@@ -54,7 +54,6 @@ SavedSearchDependency = Annotated[SavedSearchServices, Depends(service(SavedSear
     status_code=201,
     responses=responses(
         schemas.SavedSearchResponse,
-        *TOKEN_ERRORS,
         *BODY_ERRORS,
         "too_many_searches",
         "unknown_platform",

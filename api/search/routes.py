@@ -54,13 +54,7 @@ _no_query = only_query()
     "/v1/gear/search",
     summary="Search gear by text and filters",
     responses=responses(
-        SearchResponse,
-        *TOKEN_ERRORS,
-        *BODY_ERRORS,
-        "unknown_platform",
-        "page_window_exceeded",
-        "cursor_expired",
-        "search_unavailable",
+        SearchResponse, *BODY_ERRORS, "unknown_platform", "page_window_exceeded", "cursor_expired", "search_unavailable"
     ),
     dependencies=[Security(search_token)],  # for its description: the endpoint asks for it
     openapi_extra=request_body(SearchBody),

@@ -55,7 +55,7 @@ async def list_vocabulary(
     "/v1/vocabulary",
     summary="Add to the vocabulary",
     status_code=201,
-    responses=responses(schemas.VocabularyEntryResponse, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", status=201),
+    responses=responses(schemas.VocabularyEntryResponse, *BODY_ERRORS, "unknown_platform", status=201),
     openapi_extra=request_body(VocabularyBody),
 )
 async def add_vocabulary(
@@ -94,13 +94,7 @@ async def remove_vocabulary(
 @router.post(
     "/v1/vocabulary/test",
     summary="Try an entry of the vocabulary",
-    responses=responses(
-        schemas.VocabularyTestResponse,
-        *TOKEN_ERRORS,
-        *BODY_ERRORS,
-        "unknown_platform",
-        "search_unavailable",
-    ),
+    responses=responses(schemas.VocabularyTestResponse, *BODY_ERRORS, "unknown_platform", "search_unavailable"),
     openapi_extra=request_body(VocabularyTestBody),
 )
 async def try_vocabulary(
