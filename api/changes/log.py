@@ -126,7 +126,8 @@ class ChangeLog:
 
     async def indices(self) -> list[str]:
         """Those of this service's logs; the prefix of another service may begin like its own."""
-        return [index for index in await self._engine.logs(self.name("*")) if self._is_log(index)]
+        log = re.compile(rf"{re.escape(self.name(''))}[0-9a-f]{{{2 * _ID_BYTES}}}-v1")
+        return [index for index in await self._engine.logs(self.name("*")) if log.fullmatch(index)]
 
     async def drop_all_but(self, segments: Sequence[Segment], indices: Sequence[str]) -> None:
         """Deletes those indices that are the log of none of the segments."""
@@ -134,6 +135,3 @@ class ChangeLog:
         unwanted = [index for index in indices if index not in wanted]
         if unwanted:
             await self._engine.drop(unwanted)
-
-    def _is_log(self, index: str) -> bool:
-        return re.fullmatch(rf"{re.escape(self.name(''))}[0-9a-f]{{{2 * _ID_BYTES}}}-v1", index) is not None
