@@ -196,7 +196,6 @@ class PeriodicWorker:
         self.wake()
 
     async def run(self) -> None:
-        """Works until `stop`."""
         while not self._stopping:
             pause = await self._run_once()
             if not self._stopping:

@@ -55,8 +55,6 @@ class Difference:
 
 @dataclass(frozen=True)
 class Change:
-    """A change as readers receive it."""
-
     seq: int
     content: bytes  # JSON
 

@@ -312,5 +312,4 @@ class Recorder:
 
 
 def _pits(state: str | None) -> set[str]:
-    """The points in time of a state as it is stored."""
     return set() if state is None else {snapshot.pit for snapshot in _state.decode(state).values()}

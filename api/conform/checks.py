@@ -23,8 +23,6 @@ class Entry:
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of a check; `message` says what is wrong."""
-
     entry: Entry
     outcome: Outcome
     message: str = ""

@@ -10,8 +10,6 @@ from mappings.items.listing import Listing
 
 
 class StoredListing(Listing):
-    """All that is read of an item by its id."""
-
     listed_at: int | None = msgspec.field(default=None, name="listedAt")
     digest: dict[str, int] | None = None
     bound: bool = False

@@ -172,7 +172,8 @@ class Searches:
         try:
             return await self._products.find(lookups, products, all_keys=all_keys, needs_revision=needs_revision)
         except NotLoadedError:
-            products = await self._loaded_products(platforms)
+            serving = await self.generations(platforms)
+            products = self._products_of([platform for platform in platforms if platform.id in serving])
         try:
             return await self._products.find(lookups, products, all_keys=all_keys, needs_revision=needs_revision)
         except NotLoadedError as error:
@@ -186,10 +187,6 @@ class Searches:
         if missing := sorted(expected - indices.keys()):
             log.error("a generation has no products: load its catalogue again", index=missing[0])
             raise ApiError("search_unavailable", f"{missing[0]} is missing or does not serve: {LOAD_AGAIN}")
-
-    async def _loaded_products(self, platforms: Sequence[Platform]) -> Products:
-        serving = await self.generations(platforms)
-        return self._products_of([platform for platform in platforms if platform.id in serving])
 
     def _products_of(self, platforms: Sequence[Platform]) -> Products:
         return tuple(products_of(self.alias(platform)) for platform in platforms)

@@ -40,7 +40,6 @@ def too_many_orders(error: QuotaExceeded) -> ApiError:
 
 
 def new_order(settings: Settings, token: Token, body: OrderFields, offer: Offer, call: Call) -> NewOrder:
-    """The order to place, with its amounts."""
     amounts = amounts_of(offer.price, settings.fee_rate, body.fee)
     additional = body.additional_fields or AdditionalFields()
     attribution = body.attribution or Attribution()

@@ -139,7 +139,7 @@ def search_context(
     """Parses a body; raises ApiError for an unknown platform and for fields that exclude each other. What is searched
     for meets the filters `forced` as well, whatever the body says.
     """
-    searched = _searched_platforms(body, platforms)
+    searched = tuple(platforms) if body.platform is None else (known_platform(platforms, body.platform),)
     _check_paging(body)
     has_order = body.sort is not None and body.sort.value != "relevance"
     parsed = parse_query(body.query, searched, has_order=has_order)
@@ -155,12 +155,6 @@ def forced_clauses(filters: BaseModel | None, platforms: Sequence[Platform]) -> 
     if "price" in clauses and len({platform.currency for platform in platforms}) > 1:
         raise invalid("platform", "the platforms have different currencies: name one, this token filters by price")
     return tuple(clauses.values())
-
-
-def _searched_platforms(body: SearchBody, platforms: Platforms) -> tuple[Platform, ...]:
-    if body.platform is None:
-        return tuple(platforms)
-    return (known_platform(platforms, body.platform),)
 
 
 def _check_paging(body: SearchBody) -> None:

@@ -76,7 +76,6 @@ def entries_of(platform: Platform, rows: Iterable[AddedTerm]) -> Entries:
 
 
 def stored(body: VocabularyBody) -> str:
-    """The entry as the store has it."""
     if body.term is not None:
         return json.dumps(body.term.term().model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
     return json.dumps(body.model_dump(mode="json", include={"pin", "hide"}, exclude_none=True), ensure_ascii=False)
