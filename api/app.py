@@ -22,7 +22,6 @@ import api.http.error_handlers
 import api.http.openapi
 import api.http.pages
 import api.operations.routes
-import api.orders.deliveries
 import api.orders.routes
 import api.platforms.routes
 import api.saved_searches.routes
@@ -74,7 +73,6 @@ ROUTERS = (
     api.cheapest.routes.router,
     api.catalogue.routes.router,
     api.orders.routes.router,
-    api.orders.deliveries.router,
     api.telemetry.routes.router,
     api.health.router,
     api.http.pages.router(Depends(charge_address)),

@@ -29,7 +29,7 @@ from api.search.price_desc import PriceHistograms
 from api.search.prices.price_lists import PriceLists
 from api.search.prices.routes import PriceServices
 from api.search.response_cache import IndexRevision, ResponseCache
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from api.search.suggest.counting import FrequentValueCounts
 from api.search.unanswered import UnansweredSearches
 from api.settings import Settings

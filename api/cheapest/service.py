@@ -23,8 +23,7 @@ from api.orders.service import Placed, entry_of, replay
 from api.orders.services import OrderServices
 from api.search.context import SearchContext, search_context
 from api.search.schemas.search import MAX_LIMIT, PAGE_WINDOW, Filters, PriceRange, SearchBody
-from api.search.service import strict_page
-from api.search.services import SearchServices
+from api.search.service import SearchServices, strict_page
 from api.webhooks.endpoints import check_endpoint
 from mappings.money import floor_minor
 from mappings.platforms import Platform

@@ -1,7 +1,8 @@
-"""The routes of orders and of the buyer's page."""
+"""The routes of orders, of their callbacks, and of the buyer's page."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -17,6 +18,8 @@ from api.orders.placing.idempotency import KEY_PARAMETER, REPLAYED_HEADER, Call,
 from api.orders.responses import history_entries
 from api.orders.schemas import (
     MAX_ACCOUNT_CHARACTERS,
+    DeliveriesResponse,
+    DeliveryResponse,
     FulfilmentResponse,
     OrderBody,
     OrderResponse,
@@ -26,12 +29,16 @@ from api.orders.schemas import (
 )
 from api.orders.service import Placed, entry_of, find_order, find_orders, place_order, platform_of, read_fulfilment
 from api.orders.services import OrderDependency, OrderServices
-from api.orders.transitions import move_order
+from api.orders.transitions import move_order, visible
+from mappings.timestamps import rfc3339
 from store.orders import orders
-from store.records import Order, OrderEvent
+from store.outbox import redelivery
+from store.outbox.redelivery import Delivery
+from store.records import Attempt, Order, OrderEvent
 from store.states import State
 
 router = APIRouter(tags=["orders"])
+MAX_DIGITS = 9  # of a delivery's number, so that both databases can compare it
 PLACING_ERRORS = (*BODY_ERRORS, "unknown_platform", "idempotency_key_reused", "too_many_orders", "search_unavailable")
 """What every operation that places orders may answer."""
 
@@ -154,6 +161,53 @@ async def get_fulfilment(order_id: OrderId, token: FulfilToken, _: NoQuery, serv
     return json_response(await read_fulfilment(services, token, order_id))
 
 
+@router.get(
+    "/v1/orders/{id}/deliveries",
+    summary="An order's callbacks",
+    responses=responses(DeliveriesResponse, *TOKEN_ERRORS, "order_not_found"),
+)
+async def list_deliveries(
+    order_id: OrderId, token: OrderOrFulfilToken, _: NoQuery, services: OrderDependency
+) -> Response:
+    """The callback of each event of the order, with every attempt."""
+    async with services.store.reading() as connection:
+        order = await visible(connection, token, order_id)
+        log = await redelivery.of_order(connection, order.id)
+    return json_response({"deliveries": [delivery_entry(delivery) for delivery in log]})
+
+
+@router.post(
+    "/v1/orders/{id}/deliveries/{n}/replay",
+    summary="Send a callback again",
+    status_code=202,
+    responses=responses(
+        DeliveryResponse,
+        *TOKEN_ERRORS,
+        "bad_request",
+        "order_not_found",
+        "delivery_not_found",
+        status=202,
+    ),
+)
+async def replay_delivery(
+    order_id: OrderId,
+    number: Annotated[str, Path(alias="n", description="the delivery's `n`")],
+    token: OrderOrFulfilToken,
+    _: NoQuery,
+    services: OrderDependency,
+    wake_workers: WakeWorkers,
+) -> Response:
+    """Sends the event again at once, whatever became of it, with the same `webhook-id` and a new round of attempts."""
+    is_number = number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS
+    async with services.store.transaction() as connection:
+        order = await visible(connection, token, order_id)
+        delivery = await redelivery.replay(connection, order.id, int(number), datetime.now(UTC)) if is_number else None
+    if delivery is None:
+        raise ApiError("delivery_not_found")
+    wake_workers()
+    return json_response({"delivery": delivery_entry(delivery)}, 202)
+
+
 @router.get("/orders/{status_key}", include_in_schema=False, dependencies=[Depends(charge_address)])
 async def order_page(
     request: Request,
@@ -188,3 +242,23 @@ def placed_response(placed: Placed) -> Response:
     """The 201, marked where an earlier call placed what it says."""
     headers = {"Location": f"/v1/orders/{placed.order_id}", **({REPLAYED_HEADER: "true"} if placed.replayed else {})}
     return Response(placed.response, 201, headers, "application/json")
+
+
+def delivery_entry(delivery: Delivery) -> dict[str, Any]:
+    next_attempt_at = delivery.next_attempt_at
+    return {
+        "n": delivery.n,
+        "event": delivery.event,
+        "state": delivery.state,
+        "attempts": [_attempt_entry(attempt) for attempt in delivery.attempts],
+        "nextAttemptAt": None if next_attempt_at is None else rfc3339(next_attempt_at),
+    }
+
+
+def _attempt_entry(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "at": rfc3339(attempt.at),
+        "outcome": attempt.outcome,
+        "statusCode": attempt.status_code,
+        "milliseconds": attempt.milliseconds,
+    }

@@ -30,8 +30,7 @@ from api.search.schemas.search import (
     SearchResponse,
     SuggestResponse,
 )
-from api.search.service import cached_search
-from api.search.services import SearchDependency, SearchServices
+from api.search.service import SearchDependency, SearchServices, cached_search
 from api.search.suggest.suggest import suggest
 from mappings.platforms import Platform
 from store.auth.tokens import Token

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from api.search import costs
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from store.auth import tokens
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp, new_token, running, settings_for

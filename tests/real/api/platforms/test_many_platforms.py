@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from mappings.connection import connect
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item

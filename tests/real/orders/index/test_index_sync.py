@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from api.orders.index_sync import IndexSync
 from api.orders.services import OrderServices
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from api.settings import Settings
 from mappings.connection import connect_async
 from store.outbox import index_outbox

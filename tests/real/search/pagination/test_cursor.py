@@ -19,7 +19,7 @@ from api.background import BackgroundTasks
 from api.search.pagination import point_in_time
 from api.search.pagination.cursor import Cursor
 from api.search.pagination.point_in_time import PointsInTime
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from mappings.connection import connect
 from mappings.fields import SORTS
 from mappings.platforms import read_platforms

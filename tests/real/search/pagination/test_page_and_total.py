@@ -11,7 +11,7 @@ from api.engine.client import Engine
 from api.engine.responses import EngineResponse
 from api.search import price_desc
 from api.search.price_desc import PriceHistogram
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from mappings.connection import SearchSettings, connect
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.platform_files import platform_folder

@@ -12,7 +12,7 @@ from api.engine.client import Engine
 from api.engine.documents import ProductDocument
 from api.engine.responses import hits_of
 from api.errors import ApiError
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from indexer.documents.checked_item import item_from_values
 from indexer.maintenance.export import Export
 from mappings.connection import SearchSettings

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import make_url
 
 from api.retention import apply_retention
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from api.search.unanswered import MAX_BUFFERED, UnansweredSearches
 from mappings.platforms import read_platforms
 from store import unanswered_searches
