@@ -48,7 +48,7 @@ from api.services import Services, open_services
 from api.settings import Settings
 from api.telemetry import logs, tracing
 from api.telemetry.metrics import Metrics, measured_lag
-from api.vocabulary.added_terms import READ_SECONDS, AddedTerms
+from api.vocabulary.entries import READ_SECONDS, AddedTerms
 from api.webhooks.dispatcher import dispatching
 from mappings.platforms import Platforms, read_platforms
 

@@ -15,8 +15,7 @@ from api.auth import SearchToken, valid_token
 from api.changes import bookmark
 from api.changes.bookmark import Bookmark
 from api.changes.log import ChangePage, Subscription
-from api.changes.schemas import EVENT, ChangesBody, ChangesResponse
-from api.changes.search_fields import context_of
+from api.changes.schemas import EVENT, ChangesBody, ChangesResponse, context_of
 from api.changes.tail import Tail
 from api.current_request import Arrival
 from api.engine.client import Engine

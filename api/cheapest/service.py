@@ -15,8 +15,7 @@ from api.cheapest.schemas import CheapestBody
 from api.errors import ApiError
 from api.http.dependencies import service
 from api.known_platforms import known_platform
-from api.orders.new_order import check_fields, new_order, too_many_orders
-from api.orders.offers import Offer, real_offers, sandbox_offer
+from api.orders.offers import Offer, check_fields, new_order, real_offers, sandbox_offer, too_many_orders
 from api.orders.placing.idempotency import Call
 from api.orders.sandbox.scenario import Scenario, moves
 from api.orders.service import Placed, entry_of, replay

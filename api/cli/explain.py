@@ -73,7 +73,7 @@ def _explanation(number: int, body: str, reference: str | None, token: "Token | 
 
 def _read_terms(platforms: "Platforms") -> str | None:
     """Adds the terms of the store to the vocabularies; why they are not known, if they are not."""
-    from api.vocabulary.added_terms import read_terms
+    from api.vocabulary.entries import read_terms
 
     try:
         run_on_store(lambda store: read_terms(store, platforms))

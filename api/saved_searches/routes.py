@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Request, Response
 
 from api.auth import SearchToken
-from api.changes.search_fields import context_of
+from api.changes.schemas import context_of
 from api.changes.tail import Tail
 from api.engine.client import Engine
 from api.errors import ApiError, Detail, invalid
