@@ -88,7 +88,7 @@ async def list_changes(
     page, seq = await tail.next_page(subscription, since, body.limit, body.wait)
     if is_stream:
         stream = _events(tail, subscription, page, seq, body.limit, partial(_check, request, services))
-        return StreamingResponse(stream, headers={"Cache-Control": "no-store"}, media_type=STREAM)
+        return StreamingResponse(stream, media_type=STREAM)
     if body.wait:
         await _check(request, services)
     return Response(page.response(seq, body.limit), media_type="application/json")

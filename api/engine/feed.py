@@ -75,13 +75,11 @@ class MatchedEntry(msgspec.Struct):
 
     @property
     def seq(self) -> int:
-        seq: int = self.fields["seq"][0]
-        return seq
+        return int(self.fields["seq"][0])
 
     @property
     def side(self) -> int:
-        side: int = self.fields["side"][0]
-        return side
+        return int(self.fields["side"][0])
 
 
 class _IndexRow(msgspec.Struct):

@@ -165,8 +165,7 @@ def partial_response(**facts: Any) -> BadResponseError:
 
 def total_of(response: EngineResponse | HitsResponse[Any]) -> int:
     """The exact number of hits."""
-    total: int = response["hits"]["total"]["value"]
-    return total
+    return int(response["hits"]["total"]["value"])
 
 
 def hits_of(response: HitsResponse[Found]) -> list[Found]:

@@ -98,7 +98,6 @@ def headers() -> dict[str, str]:
     return {
         POLICY_HEADER: policy(directives),
         "Referrer-Policy": "no-referrer",
-        "Cache-Control": "no-store",
         "Cross-Origin-Opener-Policy": "same-origin",
     }
 

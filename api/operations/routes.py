@@ -50,7 +50,7 @@ async def get_operations(token: OperateToken, _: NoQuery, services: OperationsDe
         **engine,
         "backlogs": None if backlogs is None else _waiting(backlogs),
     }
-    return json_response(content, headers={"Cache-Control": "no-store"})
+    return json_response(content)
 
 
 async def _engine(engine: Engine, platforms: Platforms) -> dict[str, Any]:
