@@ -76,16 +76,11 @@ def segments_from(feed: Feed, segment: str | None, seq: int) -> Sequence[Segment
 class ChangeLog:
     def __init__(self, engine: FeedEngine, prefix: str) -> None:
         self._engine = engine
-        self._prefix = prefix
-
-    @property
-    def feed(self) -> str:
-        """The name of the feed in the store."""
-        return self._prefix
+        self.feed = prefix  # the name in the store
 
     def name(self, segment: str) -> str:
         """The alias of a log."""
-        return f"{self._prefix}-changes-{segment}"
+        return f"{self.feed}-changes-{segment}"
 
     def index(self, segment: str) -> str:
         return f"{self.name(segment)}-v1"

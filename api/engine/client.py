@@ -70,7 +70,7 @@ class Engine(Searches):
         for index in self._products_of(platforms):
             page = {**_SHARED_DOCUMENTS, "size": at_once}
             with suppress(ApiError):
-                while self._items.has_room:
+                while self._items.shared.has_room:
                     # it is asked once, so the engine need not remember it
                     response = await self.send_search(LISTINGS, page, index=index, params={"request_cache": "false"})
                     hits = hits_of(response)

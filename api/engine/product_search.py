@@ -75,10 +75,6 @@ class LookupResult:
     def generations(self) -> set[str]:
         return {generation_of(index) for index in (*self.indices, *(index for index, _ in self.revision or ()))}
 
-    def check_hits(self, responses: Sequence[EngineResponse]) -> None:
-        """Raises StaleLookupError if there are hits of another generation than the products."""
-        self.check({hit["_index"] for response in responses for hit in hits_of(response) if "_index" in hit})
-
     def check(self, serving: Iterable[str]) -> None:
         """Raises StaleLookupError if these indices are of another generation than the products."""
         generations = {alias_of_generation(generation): generation for generation in self.generations}

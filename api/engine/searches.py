@@ -160,7 +160,7 @@ class Searches:
         responses = await self._ask_platforms(platforms, result.bodies, filter_path, check)
         if check and not self._products.is_current(result, responses.pop()):
             raise StaleLookupError
-        result.check_hits(responses)
+        result.check({hit["_index"] for response in responses for hit in hits_of(response) if "_index" in hit})
         if not result.has_hits(responses) and result.generations:  # an empty page does not tell of which it is
             result.check(each.index for each in (await self.generations(platforms)).values())
         return responses
