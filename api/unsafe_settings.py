@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from api.log import log
 from api.settings import Settings
 from store.connection.settings import is_this_machine
 
@@ -23,14 +22,6 @@ class UnsafeSetting:
 def unsafe_settings(settings: Settings, workers: int = 1) -> list[UnsafeSetting]:
     """What is unsafe, for so many workers; reads the modes of files and nothing else."""
     return [*_settings(settings, workers), *_files(settings)]
-
-
-def log_unsafe_settings(settings: Settings, workers: int = 1) -> list[UnsafeSetting]:
-    """The same, after one log line for each."""
-    findings = unsafe_settings(settings, workers)
-    for finding in findings:
-        log.warning("unsafe setting", **vars(finding))
-    return findings
 
 
 def _settings(settings: Settings, workers: int) -> Iterator[UnsafeSetting]:

@@ -9,9 +9,10 @@ import pytest
 from click.testing import CliRunner, Result
 from structlog.testing import capture_logs
 
+from api.cli.doctor import check_settings
 from api.cli.main import main
 from api.settings import Settings
-from api.unsafe_settings import log_unsafe_settings, unsafe_settings
+from api.unsafe_settings import unsafe_settings
 from store.connection.encryption import new_key
 
 PAGE = Path(__file__).parents[3] / "docs" / "operations.md"
@@ -98,7 +99,7 @@ def test_several_workers_need_a_shared_count(safe: dict[str, Any]) -> None:
 def test_each_is_one_log_line(safe: dict[str, Any]) -> None:
     settings = Settings(_env_file=None, **{**safe, "allow_insecure_callbacks": True, "rate_limit": ""})
     with capture_logs() as logs:
-        log_unsafe_settings(settings)
+        check_settings(settings, production=False)
     assert [(line["event"], line["log_level"], line["setting"]) for line in logs] == [
         ("unsafe setting", "warning", "GEAR_ALLOW_INSECURE_CALLBACKS"),
         ("unsafe setting", "warning", "GEAR_RATE_LIMIT"),
