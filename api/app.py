@@ -10,7 +10,6 @@ from typing import Any
 from aiohttp import TraceConfig
 from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -23,7 +22,6 @@ import api.http.error_handlers
 import api.http.openapi
 import api.http.pages
 import api.operations.routes
-import api.orders.deliveries
 import api.orders.routes
 import api.platforms.routes
 import api.saved_searches.routes
@@ -33,10 +31,7 @@ import api.telemetry.routes
 import api.vocabulary.routes
 from api.auth import charge_address
 from api.background import STOP_SECONDS, PeriodicWorker, releasing, running
-from api.catalogue.schemas import DeleteBody
 from api.changes.recorder import INTERVALS, Intervals
-from api.changes.schemas import ChangesBody
-from api.cheapest.schemas import CheapestBody
 from api.http.admission import Admission
 from api.http.connections import ConnectionLimit
 from api.http.cors import TokenCors
@@ -46,18 +41,14 @@ from api.http.request_id import RequestIdMiddleware
 from api.orders.index_sync import IndexSync
 from api.orders.responses import order_entries
 from api.orders.sandbox.worker import sandbox_moves
-from api.orders.schemas import OrderBody, TransitionBody
 from api.rate_limits.limits import QuotaHeaders
 from api.retention import retention
 from api.saved_searches.matcher import LIMITS, Limits
-from api.saved_searches.schemas import SavedSearchBody
-from api.search.schemas.search import SearchBody
 from api.services import Services, open_services
 from api.settings import Settings
 from api.telemetry import logs, tracing
 from api.telemetry.metrics import Metrics, measured_lag
-from api.vocabulary.added_terms import READ_SECONDS, AddedTerms
-from api.vocabulary.schemas import VocabularyBody, VocabularyTestBody
+from api.vocabulary.entries import READ_SECONDS, AddedTerms
 from api.webhooks.dispatcher import dispatching
 from mappings.platforms import Platforms, read_platforms
 
@@ -82,7 +73,6 @@ ROUTERS = (
     api.cheapest.routes.router,
     api.catalogue.routes.router,
     api.orders.routes.router,
-    api.orders.deliveries.router,
     api.telemetry.routes.router,
     api.health.router,
     api.http.pages.router(Depends(charge_address)),
@@ -93,19 +83,6 @@ ROUTES = [route for router in ROUTERS for route in router.routes]
 for _route in ROUTES:
     if isinstance(_route, APIRoute):
         _route.unique_id = api.http.openapi.operation_id(_route)
-
-
-BODIES: list[type[BaseModel]] = [
-    SearchBody,
-    ChangesBody,
-    SavedSearchBody,
-    OrderBody,
-    CheapestBody,
-    TransitionBody,
-    DeleteBody,
-    VocabularyBody,
-    VocabularyTestBody,
-]
 
 
 class GearApp(FastAPI):
@@ -155,6 +132,7 @@ def create_app(
         summary="Search single in-game items and order them",
         description=DESCRIPTION,
         license_info={"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+        servers=[{"url": "/"}],
         lifespan=lifespan,
         redirect_slashes=False,
         telemetry=tracing.telemetry_of(settings),
@@ -168,7 +146,7 @@ def create_app(
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.trusted_proxies)
     api.http.error_handlers.install(app)
     app.router.routes += ROUTES
-    api.http.openapi.install(app, BODIES)
+    api.http.openapi.install(app)
     return app
 
 

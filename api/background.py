@@ -9,11 +9,11 @@ from contextvars import Context
 from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
-import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.current_request import without_request
 from api.errors import ApiError
+from api.log import log
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.leases import LeaseLostError, Leases
@@ -35,7 +35,6 @@ LINGER_SECONDS: Final = 0.05
 longer for more (docs/decisions/0039). A first callback may take a second, and an index update two, one of which is the
 index's refresh."""
 
-log = structlog.get_logger("gear.api")
 
 Result = TypeVar("Result")
 Row = TypeVar("Row", bound=Hashable)
@@ -197,7 +196,6 @@ class PeriodicWorker:
         self.wake()
 
     async def run(self) -> None:
-        """Works until `stop`."""
         while not self._stopping:
             pause = await self._run_once()
             if not self._stopping:
@@ -246,12 +244,10 @@ class FailingRows(Generic[Row]):
         self._failures: dict[Row, tuple[int, float]] = {}  # how often it failed, and until when it pauses
 
     def paused(self) -> list[Row]:
-        """The rows that are not to be tried now."""
         now = time.monotonic()
         return [row for row, (_, until) in self._failures.items() if now < until]
 
     def ready(self, rows: Iterable[Row]) -> list[Row]:
-        """Those of these rows that may be tried now."""
         paused = set(self.paused())
         return [row for row in rows if row not in paused]
 
@@ -319,7 +315,6 @@ class Lease:
         self._renewed_at = float("-inf")
 
     async def is_elsewhere(self, connection: AsyncConnection) -> bool:
-        """Whether another worker has it."""
         return await self._leases.is_elsewhere(connection, self._name, self._owner, datetime.now(UTC))
 
     async def take(self, prepare: Callable[[AsyncConnection], Awaitable[None]] | None = None) -> bool:

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from api.auth import charge_address
 from api.errors import ApiError
 from api.http.dependencies import only_query, service
+from api.http.fields import success
 from api.http.json_body import json_response
 from api.http.openapi import NO_TOKEN, responses
 from api.readiness import Readiness
@@ -16,17 +17,8 @@ router = APIRouter(tags=["health"])
 Capability = Literal["search", "orders"]
 
 
-class Healthy(BaseModel):
-    """The success of a health check."""
-
-    status: Literal["success"]
-
-
-class Ready(Healthy):
-    """What the process can do."""
-
-    search: bool
-    orders: bool
+Healthy = success("Healthy", "The success of a health check.", BaseModel)
+Ready = success("Ready", "What the process can do.", BaseModel, search=bool, orders=bool)
 
 
 @router.get(

@@ -5,19 +5,17 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-import structlog
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from api.background import BackgroundTasks, SingleFlight
 from api.engine.client import Engine
 from api.errors import ApiError
+from api.log import log
 from api.token_cache import TokenCache
 from mappings.platforms import Platforms
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.database import check_keys, check_schema
-
-log = structlog.get_logger("gear.api")
 
 KEEP_SECONDS: Final = 1.0
 """Probes get a response that is as old at most, so that they are no load."""
@@ -31,7 +29,6 @@ class State:
     orders: ApiError | None
 
     def metrics(self) -> Metric:
-        """The state as a gauge."""
         gauge = GaugeMetricFamily("gear_ready", "Whether searches and new orders work", labels=["capability"])
         gauge.add_metric(["search"], self.search is None)
         gauge.add_metric(["orders"], self.orders is None)

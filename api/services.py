@@ -11,7 +11,7 @@ from api.catalogue.writers import CatalogueWriters
 from api.changes.feed import ChangeFeed, change_feed
 from api.changes.recorder import INTERVALS, Intervals
 from api.changes.routes import ChangeServices
-from api.cheapest.services import CheapestServices
+from api.cheapest.service import CheapestServices
 from api.engine.client import Engine
 from api.explore.routes import ExploreServices
 from api.http.admission import Budget
@@ -29,7 +29,7 @@ from api.search.price_desc import PriceHistograms
 from api.search.prices.price_lists import PriceLists
 from api.search.prices.routes import PriceServices
 from api.search.response_cache import IndexRevision, ResponseCache
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from api.search.suggest.counting import FrequentValueCounts
 from api.search.unanswered import UnansweredSearches
 from api.settings import Settings
@@ -42,13 +42,10 @@ from api.vocabulary.routes import VocabularyServices
 from mappings.platforms import Platforms
 from store.connection.engine import Store
 
-ORDER_CONNECTIONS = 8
-ORDER_CACHED_BYTES = 2 * 1024**2  # of shared documents: an order reads one item
+ORDER_POOL = {"connections": 8, "cached_bytes": 2 * 1024**2}  # of shared documents: an order reads one item
 
 
 class Closable(Protocol):
-    """What ends its own work."""
-
     async def close(self) -> None: ...
 
 
@@ -93,8 +90,9 @@ async def open_services(
     """Builds the services; `resources` closes them in reverse order, so that tasks end before what they use."""
     store = _closed_by(resources, _store(settings, metrics))
     # two pools of connections, so that searches never take those of orders
-    engine = _closed_by(resources, _search_engine(settings, metrics))
-    order_engine = _closed_by(resources, _order_engine(settings, metrics))
+    cached, ejected = settings.product_cache_mib * 1024**2, metrics.engine.set_ejected_nodes
+    engine = _closed_by(resources, _engine(settings, metrics, "search", cached_bytes=cached, on_ejected=ejected))
+    order_engine = _closed_by(resources, _engine(settings, metrics, "order", **ORDER_POOL))
     writers = _closed_by(resources, CatalogueWriters(settings, store))
     tasks = BackgroundTasks()
     feed = change_feed(settings, platforms, store, tasks, metrics, resources, intervals)
@@ -157,24 +155,9 @@ def _rate_limits(settings: Settings, metrics: Metrics) -> RateLimits:
     )
 
 
-def _search_engine(settings: Settings, metrics: Metrics) -> Engine:
-    return Engine(
-        settings,
-        settings.search_timeout,
-        metrics.engine.set_ejected_nodes,
-        observer=EngineObserver("search", metrics.engine, traced=settings.tracing),
-        cached_bytes=settings.product_cache_mib * 1024**2,
-    )
-
-
-def _order_engine(settings: Settings, metrics: Metrics) -> Engine:
-    return Engine(
-        settings,
-        settings.search_timeout,
-        connections=ORDER_CONNECTIONS,
-        cached_bytes=ORDER_CACHED_BYTES,
-        observer=EngineObserver("order", metrics.engine, traced=settings.tracing),
-    )
+def _engine(settings: Settings, metrics: Metrics, pool: str, **options: Any) -> Engine:
+    observer = EngineObserver(pool, metrics.engine, traced=settings.tracing)
+    return Engine(settings, settings.search_timeout, observer=observer, **options)
 
 
 def _store(settings: Settings, metrics: Metrics) -> Store:

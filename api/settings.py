@@ -1,20 +1,30 @@
 """The settings of the API from `GEAR_…` variables and `.env`, validated once a process."""
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 from urllib.parse import urlsplit
 
 from limits import parse as parse_rate_limit
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
-from api.durations import parse_duration
 from api.rate_limits.storage import open_storage
 from mappings.connection import SearchSettings
 from store.connection.settings import StoreSettings
+
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def parse_duration(text: str) -> timedelta:
+    """Parses a duration such as `90d`; raises ValueError."""
+    match = re.fullmatch(r"([1-9]\d{0,4})([smhd])", text, re.ASCII)
+    if match is None:
+        raise ValueError(f"{text!r} is not a duration such as 90d, 12h, 30m or 60s")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 def _duration(value: object) -> object:
@@ -133,16 +143,14 @@ class Settings(SearchSettings, StoreSettings):
     @classmethod
     def _check_rate_limit(cls, value: str) -> str:
         if value.strip() and parse_rate_limit(value).amount == 0:
-            message = "would refuse every request; leave it empty for no limit"
-            raise ValueError(message)
+            raise ValueError("would refuse every request; leave it empty for no limit")
         return value.strip()
 
     @field_validator("tracing")
     @classmethod
     def _check_tracing(cls, value: bool) -> bool:
         if value and not all(find_spec(package) for package in ("opentelemetry.sdk", "wrapt")):
-            message = "needs OpenTelemetry's SDK: pip install 'gear[otel]'"
-            raise ValueError(message)
+            raise ValueError("needs OpenTelemetry's SDK: pip install 'gear[otel]'")
         return value
 
     @field_validator("trusted_proxies")
@@ -160,11 +168,9 @@ class Settings(SearchSettings, StoreSettings):
             return value
         parts = urlsplit(value)
         if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
-            message = "must be http:// or https:// and a host, without user info"
-            raise ValueError(message)
+            raise ValueError("must be http:// or https:// and a host, without user info")
         if parts.query or parts.fragment:
-            message = "must have neither a query nor a fragment: paths are appended to it"
-            raise ValueError(message)
+            raise ValueError("must have neither a query nor a fragment: paths are appended to it")
         return value.rstrip("/")
 
     @property

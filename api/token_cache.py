@@ -79,7 +79,6 @@ class TokenCache:
         return time.monotonic() - self._last_confirmed_at < self._stale_seconds
 
     def add_use(self, token: Token, now: datetime) -> None:
-        """Remembers that the token was used."""
         self._uses[token.id] = now
 
     async def record_uses(self) -> float:

@@ -5,12 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import structlog
-
 from api.settings import Settings
 from store.connection.settings import is_this_machine
-
-log = structlog.get_logger("gear.api")
 
 
 @dataclass(frozen=True)
@@ -25,35 +21,20 @@ class UnsafeSetting:
 
 def unsafe_settings(settings: Settings, workers: int = 1) -> list[UnsafeSetting]:
     """What is unsafe, for so many workers; reads the modes of files and nothing else."""
-    checks = (_callbacks(settings), _public_url(settings), _engine(settings), _database(settings), _keys(settings))
-    return [finding for check in (*checks, _rate_limit(settings, workers), _files(settings)) for finding in check]
+    return [*_settings(settings, workers), *_files(settings)]
 
 
-def log_unsafe_settings(settings: Settings, workers: int = 1) -> list[UnsafeSetting]:
-    """The same, after one log line for each."""
-    findings = unsafe_settings(settings, workers)
-    for finding in findings:
-        log.warning("unsafe setting", **vars(finding))
-    return findings
-
-
-def _callbacks(settings: Settings) -> Iterator[UnsafeSetting]:
+def _settings(settings: Settings, workers: int) -> Iterator[UnsafeSetting]:
     if settings.allow_insecure_callbacks:
         message = "every token with the scope order can send requests to private addresses, the engine's too"
         yield UnsafeSetting("insecure-callbacks", "GEAR_ALLOW_INSECURE_CALLBACKS", message, "leave it out")
-
-
-def _public_url(settings: Settings) -> Iterator[UnsafeSetting]:
-    parts = urlsplit(settings.public_url)
+    public_url = urlsplit(settings.public_url)
     if not settings.public_url_is_set:
         message = f"buyers are sent to {settings.public_url}"
         yield UnsafeSetting("no-public-url", "GEAR_PUBLIC_URL", message, "set it to the address that buyers reach")
-    elif parts.scheme == "http" and not is_this_machine(parts.hostname):
+    elif public_url.scheme == "http" and not is_this_machine(public_url.hostname):
         message = "the address of an order's page is its secret, and goes over the network in clear"
         yield UnsafeSetting("public-url-http", "GEAR_PUBLIC_URL", message, "use https")
-
-
-def _engine(settings: Settings) -> Iterator[UnsafeSetting]:
     parts = [urlsplit(address.strip()) for address in settings.opensearch_url.split(",")]
     elsewhere = [part for part in parts if not is_this_machine(part.hostname)]
     if any(part.scheme == "http" for part in elsewhere):
@@ -63,15 +44,9 @@ def _engine(settings: Settings) -> Iterator[UnsafeSetting]:
         message = "whoever reaches the engine sets prices"
         remedy = "set it with GEAR_OPENSEARCH_USERNAME, or let nothing else reach the engine"
         yield UnsafeSetting("engine-without-login", "GEAR_OPENSEARCH_PASSWORD", message, remedy)
-
-
-def _database(settings: Settings) -> Iterator[UnsafeSetting]:
     if settings.database_without_tls:
         message = "orders, secrets and the password go to PostgreSQL in clear"
         yield UnsafeSetting("database-without-tls", "GEAR_DATABASE_URL", message, "add ?sslmode=verify-full")
-
-
-def _keys(settings: Settings) -> Iterator[UnsafeSetting]:
     if settings.encryption_keyring is None:
         message = "webhook secrets, e-mail addresses and trade links are in clear in the database and its backups"
         remedy = "gear-api encryption key, then gear-api encryption rotate"
@@ -80,9 +55,6 @@ def _keys(settings: Settings) -> Iterator[UnsafeSetting]:
         message = f"others than its owner may read {settings.encryption_keyring}"
         remedy = f"chmod 600 {settings.encryption_keyring}"
         yield UnsafeSetting("keys-readable", "GEAR_ENCRYPTION_KEYRING", message, remedy)
-
-
-def _rate_limit(settings: Settings, workers: int) -> Iterator[UnsafeSetting]:
     if not settings.rate_limit:
         message = "one token can use the service up"
         yield UnsafeSetting("no-rate-limit", "GEAR_RATE_LIMIT", message, "set it, such as 100/second")

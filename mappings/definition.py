@@ -89,7 +89,6 @@ def searchable_fields(properties: Mapping[str, Any]) -> frozenset[str]:
 
 
 def read_definition() -> Definition:
-    """Reads the definition that ships with this package."""
     body, products = (json.loads(files("mappings").joinpath(name).read_bytes()) for name in FILES)
     body["settings"]["analysis"]["char_filter"]["without_marks"]["mappings"] = mark_mappings()
     canonical = json.dumps([body, products], sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

@@ -27,7 +27,6 @@ def is_disk_full(reason: str) -> bool:
 
 
 def disk_full_message(reason: str) -> str:
-    """The sentence for an engine whose disk is too full to write."""
     return (
         "the engine's disk is too full and its indices are read-only (flood stage): make room, "
         f"or raise cluster.routing.allocation.disk.watermark.flood_stage, and load again ({reason})"

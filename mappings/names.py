@@ -43,7 +43,6 @@ def products_of(name: str) -> str:
 
 
 def generation_of(products: str) -> str:
-    """The generation that an index of products belongs to."""
     return products.removesuffix("-products")
 
 

@@ -127,11 +127,15 @@ class Platform(StrictModel):
     _rules: Rules = Rules()
 
     @model_validator(mode="after")
-    def _is_consistent(self) -> "Platform":
+    def _one_name_a_band(self) -> "Platform":
         names = [band.name for band in self.exterior]
         if len(set(names)) != len(names):
             raise ValueError("two exteriors have the same name")
-        to_minor(self.min_price, self.minor_digits)  # is in its currency
+        return self
+
+    @model_validator(mode="after")
+    def _has_a_least_price_in_its_currency(self) -> "Platform":
+        to_minor(self.min_price, self.minor_digits)
         return self
 
     @cached_property

@@ -4,8 +4,9 @@ from pydantic import ValidationError
 
 
 def describe_setting_errors(error: ValidationError) -> str:
-    sentences = []
-    for detail in error.errors():
-        setting = f"GEAR_{'_'.join(map(str, detail['loc'])).upper()}"
-        sentences.append(f"{setting}: {detail['msg'].removeprefix('Value error, ').removeprefix(f'{setting} ')}")
-    return "; ".join(sentences)
+    return "; ".join(_describe(detail["loc"], detail["msg"]) for detail in error.errors())
+
+
+def _describe(location: tuple[int | str, ...], message: str) -> str:
+    setting = f"GEAR_{'_'.join(map(str, location)).upper()}"
+    return f"{setting}: {message.removeprefix('Value error, ').removeprefix(f'{setting} ')}"

@@ -78,10 +78,10 @@ def imported(folders: Iterable[str]) -> set[str]:
 @pytest.mark.parametrize("extra", ["", "node", "test"])
 def test_what_is_imported_is_declared(extra: str) -> None:
     folders, others = LISTS[extra]
-    known = declared(extra).union(
+    available = declared(extra).union(
         *(declared(other) for other in others), declared("parquet"), declared("mcp"), declared("kafka")
     )
-    missing = imported(folders) - known
+    missing = imported(folders) - available
     assert not missing, f"declare it in pyproject.toml and run `make lock`, or do without it: {sorted(missing)}"
 
 

@@ -15,7 +15,7 @@ from api.catalogue.service import Write, WriteAudit, read_deletes, read_puts
 from api.catalogue.writers import CatalogueWriters
 from api.http.dependencies import only_query, service
 from api.http.json_body import request_body
-from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
+from api.http.openapi import BODY_ERRORS, responses
 from api.known_platforms import known_platform
 from api.rate_limits.limits import RateLimits
 from mappings.platforms import Platform, Platforms
@@ -26,8 +26,6 @@ router = APIRouter(tags=["catalogue"])
 
 @dataclass(frozen=True)
 class CatalogueServices:
-    """What items are written and charged with."""
-
     platforms: Platforms
     writers: CatalogueWriters
     audit: WriteAudit
@@ -38,7 +36,7 @@ class CatalogueServices:
 CatalogueDependency = Annotated[CatalogueServices, Depends(service(CatalogueServices))]
 
 PATH: Final = "/v1/catalogue/{platform}/items"
-RESPONSES: Final = responses(CatalogueResponse, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", "search_unavailable")
+RESPONSES: Final = responses(CatalogueResponse, *BODY_ERRORS, "unknown_platform", "search_unavailable")
 
 
 async def platform_of(

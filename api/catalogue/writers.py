@@ -5,12 +5,12 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Final, TypeVar
 
-import structlog
 from opensearchpy.exceptions import OpenSearchException
 
 from api.background import STOP_SECONDS
 from api.errors import ApiError
 from api.http.admission import CATALOGUE_CONCURRENCY
+from api.log import log
 from api.settings import Settings
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
@@ -26,7 +26,6 @@ from store.connection.errors import StoreError
 REQUEST_SECONDS: Final = 30.0
 RETRY_SECONDS: Final = 10.0  # without progress: then the client may repeat the same request
 
-log = structlog.get_logger("gear.api")
 
 Result = TypeVar("Result")
 

@@ -32,7 +32,6 @@ _facts: Final = msgspec.json.Decoder(_Facts)
 @dataclass(frozen=True)
 class _Document:
     id: int
-    sequence_number: int
     facts: _Facts
     source: bytes
 
@@ -51,7 +50,6 @@ class Snapshot:
     pit: str
 
     async def count(self) -> int:
-        """How many there are."""
         return await self.engine.count(self.pit)
 
     async def changed_since(self, positions: Sequence[int]) -> AsyncIterator[list[_Document]]:
@@ -60,7 +58,7 @@ class Snapshot:
         """
         for shard, position in enumerate(positions):
             body: dict[str, Any] = {"sort": [{"_seq_no": "asc"}, {"id": "asc"}], "size": BATCH}
-            body |= {"query": {"range": {"_seq_no": {"gt": position}}}, "seq_no_primary_term": True}
+            body["query"] = {"range": {"_seq_no": {"gt": position}}}
             if len(positions) > 1:  # where there are as many slices as shards, each is one shard
                 body["slice"] = {"id": shard, "max": len(positions)}
             while hits := await self.engine.hits(self.pit, body):
@@ -70,7 +68,6 @@ class Snapshot:
                 body["search_after"] = hits[-1].sort
 
     async def documents(self, ids: Sequence[int], *, with_items: bool) -> dict[int, _Document]:
-        """Those of these items that are there."""
         body: dict[str, Any] = {"query": {"ids": {"values": [str(each) for each in ids]}}, "size": len(ids)}
         hits = await self.engine.hits(self.pit, body) if ids else []
         documents = await self._with_items(hits) if with_items else [_document(hit, hit.source) for hit in hits]
@@ -98,7 +95,7 @@ class Snapshot:
 
 
 def _document(hit: SnapshotHit, source: bytes) -> _Document:
-    return _Document(hit.id, hit.sequence_number, _facts.decode(source), source)
+    return _Document(hit.id, _facts.decode(source), source)
 
 
 async def diff_same_index(before: Snapshot, after: Snapshot, positions: Sequence[int], deleted: Ids) -> Differences:

@@ -55,8 +55,6 @@ class Difference:
 
 @dataclass(frozen=True)
 class Change:
-    """A change as readers receive it."""
-
     seq: int
     content: bytes  # JSON
 
@@ -103,7 +101,6 @@ def _time_of(at: int) -> bytes:
 
 
 def response_of(changes: Iterable[Change], following: str, *, more: bool) -> bytes:
-    """The body of a response."""
     listed = b",".join(change.content for change in changes)
     return b'{"status":"success","changes":[%b],"next":%b,"more":%b}' % (
         listed,

@@ -22,8 +22,6 @@ ENGINE_SECONDS: Final = 30.0  # a page of ten thousand items takes longer than o
 
 @dataclass(frozen=True)
 class ChangeFeed:
-    """The feed of one worker."""
-
     engine: FeedEngine
     log: ChangeLog
     tail: Tail

@@ -74,23 +74,15 @@ def segments_from(feed: Feed, segment: str | None, seq: int) -> Sequence[Segment
 
 
 class ChangeLog:
-    """The logs of one service."""
-
     def __init__(self, engine: FeedEngine, prefix: str) -> None:
         self._engine = engine
-        self._prefix = prefix
-
-    @property
-    def feed(self) -> str:
-        """The name of the feed in the store."""
-        return self._prefix
+        self.feed = prefix  # the name in the store
 
     def name(self, segment: str) -> str:
         """The alias of a log."""
-        return f"{self._prefix}-changes-{segment}"
+        return f"{self.feed}-changes-{segment}"
 
     def index(self, segment: str) -> str:
-        """The index of a log."""
         return f"{self.name(segment)}-v1"
 
     async def read(self, feed: Feed, subscription: Subscription, since: Bookmark, limit: int) -> ChangePage:
@@ -129,7 +121,8 @@ class ChangeLog:
 
     async def indices(self) -> list[str]:
         """Those of this service's logs; the prefix of another service may begin like its own."""
-        return [index for index in await self._engine.logs(self.name("*")) if self._is_log(index)]
+        log = re.compile(rf"{re.escape(self.name(''))}[0-9a-f]{{{2 * _ID_BYTES}}}-v1")
+        return [index for index in await self._engine.logs(self.name("*")) if log.fullmatch(index)]
 
     async def drop_all_but(self, segments: Sequence[Segment], indices: Sequence[str]) -> None:
         """Deletes those indices that are the log of none of the segments."""
@@ -137,6 +130,3 @@ class ChangeLog:
         unwanted = [index for index in indices if index not in wanted]
         if unwanted:
             await self._engine.drop(unwanted)
-
-    def _is_log(self, index: str) -> bool:
-        return re.fullmatch(rf"{re.escape(self.name(''))}[0-9a-f]{{{2 * _ID_BYTES}}}-v1", index) is not None

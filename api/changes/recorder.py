@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import msgspec
-import structlog
 
 from api.background import Lease
 from api.changes.differences import Differences, Snapshot, diff_after_lost_snapshot, diff_indices, diff_same_index
@@ -18,6 +17,7 @@ from api.changes.log import ChangeLog, new_segment
 from api.engine.errors import NotLoadedError, PitGoneError
 from api.engine.feed import FeedEngine, Observed
 from api.errors import ApiError
+from api.log import log
 from api.telemetry.metrics import FeedMetrics
 from mappings.platforms import Platforms
 from store import feeds
@@ -31,8 +31,6 @@ RENEW_SECONDS: Final = 1.5
 MAX_BACK_OFF_SECONDS: Final = 15.0  # after failures, one after the other
 IDLE_SECONDS: Final = 2.0  # while nobody reads the feed, or another worker records it
 CLOCK_SKEW: Final = 600 * 10**6  # microseconds: of who records deletes, and between the record and the delete
-
-log = structlog.get_logger("gear.api")
 
 
 class RecordedSnapshot(msgspec.Struct, frozen=True):
@@ -188,7 +186,6 @@ class Recorder:
         return feed, segment
 
     async def _snapshot(self, observed: Observed) -> RecordedSnapshot:
-        """A snapshot of what serves now."""
         at = time.time_ns() // 1000
         try:
             pit, shards = await self._open_snapshot(observed.index)
@@ -315,5 +312,4 @@ class Recorder:
 
 
 def _pits(state: str | None) -> set[str]:
-    """The points in time of a state as it is stored."""
     return set() if state is None else {snapshot.pit for snapshot in _state.decode(state).values()}

@@ -15,15 +15,14 @@ from api.auth import SearchToken, valid_token
 from api.changes import bookmark
 from api.changes.bookmark import Bookmark
 from api.changes.log import ChangePage, Subscription
-from api.changes.schemas import EVENT, ChangesBody, ChangesResponse
-from api.changes.search_fields import context_of
+from api.changes.schemas import EVENT, ChangesBody, ChangesResponse, context_of
 from api.changes.tail import Tail
 from api.current_request import Arrival
 from api.engine.client import Engine
 from api.errors import ERRORS, ApiError, invalid
-from api.http.dependencies import only_query, service
+from api.http.dependencies import NoQuery, service
 from api.http.json_body import body_of, request_body
-from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
+from api.http.openapi import BODY_ERRORS, responses
 from api.search.forced_filters import forced_filters
 from api.token_cache import TokenCache
 from mappings.platforms import Platforms
@@ -37,8 +36,6 @@ HEARTBEAT_SECONDS: Final = 15.0  # shorter than proxies wait for the next byte
 
 @dataclass(frozen=True)
 class ChangeServices:
-    """What the feed is read with."""
-
     engine: Engine
     platforms: Platforms
     tail: Tail
@@ -49,14 +46,7 @@ ChangeDependency = Annotated[ChangeServices, Depends(service(ChangeServices))]
 
 
 def _responses() -> dict[int | str, dict[str, Any]]:
-    described = responses(
-        ChangesResponse,
-        *TOKEN_ERRORS,
-        *BODY_ERRORS,
-        "bookmark_expired",
-        "unknown_platform",
-        "search_unavailable",
-    )
+    described = responses(ChangesResponse, *BODY_ERRORS, "bookmark_expired", "unknown_platform", "search_unavailable")
     described[200]["content"] = {STREAM: {"schema": {"type": "string"}, "example": EVENT}}
     return described
 
@@ -70,7 +60,7 @@ def _responses() -> dict[int | str, dict[str, Any]]:
 async def list_changes(
     request: Request,
     token: SearchToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     body: Annotated[ChangesBody, Depends(body_of(ChangesBody))],
     services: ChangeDependency,
 ) -> Response:
@@ -98,7 +88,7 @@ async def list_changes(
     page, seq = await tail.next_page(subscription, since, body.limit, body.wait)
     if is_stream:
         stream = _events(tail, subscription, page, seq, body.limit, partial(_check, request, services))
-        return StreamingResponse(stream, headers={"Cache-Control": "no-store"}, media_type=STREAM)
+        return StreamingResponse(stream, media_type=STREAM)
     if body.wait:
         await _check(request, services)
     return Response(page.response(seq, body.limit), media_type="application/json")

@@ -1,12 +1,15 @@
-"""The body of `POST /v1/gear/changes`, its response, and an event of its stream."""
+"""The body of `POST /v1/gear/changes`, its response, and an event of its stream; what its search means."""
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from api.changes.search_fields import SearchFields
-from api.http.fields import Int64, NullDefault
+from api.engine.responses import SearchEngine
+from api.http.fields import Int64, NullDefault, StrictCamelCase
+from api.search.context import SearchContext, search_context
+from api.search.schemas.search import MAX_QUERY_CHARACTERS, Filters, SearchBody, SortName
 from mappings.items.item import GearItem
+from mappings.platforms import Platforms
 
 DEFAULT_CHANGES = 100
 MAX_CHANGES = 1000
@@ -22,6 +25,28 @@ Wait = Annotated[
     WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_WAIT_SECONDS}),
 ]
 BookmarkText = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_BOOKMARK_CHARACTERS)]
+
+
+class SearchFields(StrictCamelCase):
+    """The fields of a search that say what is meant."""
+
+    platform: Int64 | None = Field(default=None, description="numeric id of a platform; all platforms where absent")
+    query: Annotated[str, Field(strict=True, max_length=MAX_QUERY_CHARACTERS), NullDefault("")] = Field(
+        default="",
+        description="words that an item must have or mean, as in a search; nothing is read more loosely than it was "
+        "typed, and words of order change nothing",
+    )
+    filters: Filters | None = None
+
+
+def context_of(
+    engine: SearchEngine, platforms: Platforms, body: SearchFields, forced: BaseModel | None
+) -> SearchContext:
+    """Raises ApiError for an unknown platform, and for prices that do not compare."""
+    # without a text, in an order that compares no prices: only filters do
+    sort = SortName("relevance" if body.query.strip() else "newest")
+    search = SearchBody(platform=body.platform, query=body.query, filters=body.filters, sort=sort)
+    return search_context(engine, platforms, search, forced)
 
 
 class ChangesBody(SearchFields):

@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-import structlog
-
 from api.background import BackgroundTasks, CoalescedRuns, Waiters
 from api.changes.bookmark import Bookmark
 from api.changes.log import ChangeLog, ChangePage, Subscription
 from api.changes.schemas import MAX_CHANGES
 from api.errors import ApiError
+from api.log import log
 from store import feeds
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
@@ -28,8 +27,6 @@ START_SECONDS: Final = 10.0
 READ_AT_SECONDS: Final = 60.0
 MAX_AT_ONCE: Final = 8  # pages that the engine is asked for at the same time
 STARTING: Final = "the change feed is starting, or nobody records it: ask again"
-
-log = structlog.get_logger("gear.api")
 
 
 @dataclass

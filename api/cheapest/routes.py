@@ -6,13 +6,12 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from api.auth import OrderToken
 from api.cheapest.schemas import CheapestBody, CheapestResponse
-from api.cheapest.service import order_cheapest
-from api.cheapest.services import CheapestDependency
-from api.http.dependencies import only_query, service_of
+from api.cheapest.service import CheapestDependency, order_cheapest
+from api.http.dependencies import NoQuery, service_of
 from api.http.json_body import body_of, request_body
-from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
+from api.http.openapi import responses
 from api.orders.placing.idempotency import KEY_PARAMETER, Call, body_digest, key_of
-from api.orders.routes import WakeWorkers, placed_response
+from api.orders.routes import PLACING_ERRORS, WakeWorkers, placed_response
 from api.rate_limits.limits import RateLimits
 
 router = APIRouter(tags=["orders"])
@@ -22,23 +21,13 @@ router = APIRouter(tags=["orders"])
     "/v1/gear/cheapest",
     summary="Order the cheapest items of a search",
     status_code=201,
-    responses=responses(
-        CheapestResponse,
-        *TOKEN_ERRORS,
-        *BODY_ERRORS,
-        "not_enough",
-        "unknown_platform",
-        "idempotency_key_reused",
-        "too_many_orders",
-        "search_unavailable",
-        status=201,
-    ),
+    responses=responses(CheapestResponse, *PLACING_ERRORS, "not_enough", status=201),
     openapi_extra={**request_body(CheapestBody), "parameters": [KEY_PARAMETER]},
 )
 async def order_cheapest_items(
     request: Request,
     token: OrderToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     key: Annotated[str | None, Depends(key_of)],
     body: Annotated[CheapestBody, Depends(body_of(CheapestBody))],
     services: CheapestDependency,

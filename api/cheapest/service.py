@@ -5,24 +5,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Final
+from typing import Annotated, Final
 
 import orjson
+from fastapi import Depends
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.cheapest.schemas import CheapestBody
-from api.cheapest.services import CheapestServices
 from api.errors import ApiError
+from api.http.dependencies import service
 from api.known_platforms import known_platform
-from api.orders.new_order import check_fields, new_order, too_many_orders
-from api.orders.offers import Offer, real_offers, sandbox_offer
+from api.orders.offers import Offer, check_fields, new_order, real_offers, sandbox_offer, too_many_orders
 from api.orders.placing.idempotency import Call
 from api.orders.sandbox.scenario import Scenario, moves
 from api.orders.service import Placed, entry_of, replay
 from api.orders.services import OrderServices
 from api.search.context import SearchContext, search_context
 from api.search.schemas.search import MAX_LIMIT, PAGE_WINDOW, Filters, PriceRange, SearchBody
-from api.search.service import strict_page
+from api.search.service import SearchServices, strict_page
 from api.webhooks.endpoints import check_endpoint
 from mappings.money import floor_minor
 from mappings.platforms import Platform
@@ -43,6 +43,17 @@ RIVALS: Final = 4
 """There are offers for so many more calls of the same count, at least MIN_SPARE: what rivals order meanwhile is not
 looked for again (docs/decisions/0065).
 """
+
+
+@dataclass(frozen=True)
+class CheapestServices:
+    """Those of a search, which finds the items, and those of their orders."""
+
+    search: SearchServices
+    orders: OrderServices
+
+
+CheapestDependency = Annotated[CheapestServices, Depends(service(CheapestServices))]
 
 
 class _TooFewLeftError(Exception):

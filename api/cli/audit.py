@@ -49,7 +49,6 @@ async def _print(begin: datetime, actor: str | None, subject: str | None, *, as_
 
 
 def as_object(entry: "AuditEntry") -> dict[str, Any]:
-    """The entry as JSON has it."""
     return {
         "at": rfc3339(entry.at),
         "actor": entry.actor.id if entry.actor else None,
@@ -61,7 +60,6 @@ def as_object(entry: "AuditEntry") -> dict[str, Any]:
 
 
 def as_line(shown: dict[str, Any]) -> str:
-    """The entry for people."""
     name = f" ({shown['actorName']})" if shown["actorName"] else ""
     details = "  ".join(f"{key}={value}" for key, value in shown["details"].items() if value is not None)
     return (

@@ -48,8 +48,7 @@ def deliver(production: bool) -> None:  # click passes flags by name
     settings = checked(Settings)
     platforms = checked(lambda: read_platforms(settings.platform_files))
     if not settings.public_url_is_set:
-        message = "GEAR_PUBLIC_URL is not set: callbacks name the order's page below it"
-        raise click.ClickException(message)
+        raise click.ClickException("GEAR_PUBLIC_URL is not set: callbacks name the order's page below it")
     logs.configure()
     check_settings(settings, production=production)
     click.echo("sending callbacks until stopped", err=True)

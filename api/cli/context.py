@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from api.durations import parse_duration
-
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -32,10 +30,10 @@ ENGINE_SECONDS: Final = 30.0  # of one call to the engine
 
 def duration(context: click.Context, parameter: click.Parameter, value: str | None) -> timedelta | None:
     """Parses an option such as `90d`; raises BadParameter."""
-    if value is None:
-        return None
+    from api.settings import parse_duration
+
     try:
-        return parse_duration(value)
+        return None if value is None else parse_duration(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -51,8 +49,7 @@ def since_when(context: click.Context, parameter: click.Parameter, value: str) -
         message = f"{value!r} is neither a time such as 2026-03-01T12:00:00Z nor a duration such as 36h"
         raise click.BadParameter(message) from None
     if at.tzinfo is None:
-        message = f"{value!r} has no time zone: add Z or +01:00"
-        raise click.BadParameter(message)
+        raise click.BadParameter(f"{value!r} has no time zone: add Z or +01:00")
     return at
 
 
@@ -93,7 +90,6 @@ async def opened_store() -> AsyncIterator["Store"]:
 
 @asynccontextmanager
 async def opened_engine(settings: "SearchSettings") -> AsyncIterator["Engine"]:
-    """The search engine of the settings."""
     from api.engine.client import Engine
 
     engine = Engine(settings, ENGINE_SECONDS)
@@ -104,7 +100,6 @@ async def opened_engine(settings: "SearchSettings") -> AsyncIterator["Engine"]:
 
 
 def unknown_token(id_or_name: str) -> click.ClickException:
-    """The error for a token that there is not."""
     return click.ClickException(f"no token has the id or name {id_or_name!r}; see gear-api token list")
 
 
@@ -116,20 +111,17 @@ async def token_named(store: "Store", id_or_name: str) -> "Token":
         named = [token for token in await tokens.list_all(connection) if id_or_name in (token.id, token.name)]
     if len(named) != 1:
         matches = ", ".join(token.id for token in named) or "none"
-        message = f"{id_or_name!r} must name one token, found {matches}; see gear-api token list"
-        raise click.ClickException(message)
+        raise click.ClickException(f"{id_or_name!r} must name one token, found {matches}; see gear-api token list")
     return named[0]
 
 
 def platform_named(platforms: "Platforms", reference: str | None) -> "Platform":
     """The platform of this id or slug, or the only one; raises UsageError."""
     if reference is None and len(platforms) > 1:
-        message = f"say with --platform which one: {platforms.describe()}"
-        raise click.UsageError(message)
+        raise click.UsageError(f"say with --platform which one: {platforms.describe()}")
     platform = next(iter(platforms)) if reference is None else platforms.by_reference(reference)
     if platform is None:
-        message = f"{reference} is no known platform; known are {platforms.describe()}"
-        raise click.UsageError(message)
+        raise click.UsageError(f"{reference} is no known platform; known are {platforms.describe()}")
     return platform
 
 
@@ -197,11 +189,19 @@ def run_now(work: Coroutine[Any, Any, Result]) -> Result:
         raise click.ClickException(str(error)) from None
 
 
+def run_on_store(work: Callable[["Store"], Awaitable[Result]]) -> Result:
+    async def run() -> Result:
+        async with opened_store() as store:
+            return await work(store)
+
+    return run_now(run())
+
+
 def read_now(work: Callable[["AsyncConnection"], Awaitable[Result]]) -> Result:
     """Runs some work on the store that only reads."""
 
-    async def read() -> Result:
-        async with opened_store() as store, store.reading() as connection:
+    async def read(store: "Store") -> Result:
+        async with store.reading() as connection:
             return await work(connection)
 
-    return run_now(read())
+    return run_on_store(read)

@@ -9,7 +9,6 @@ from api.cli.context import AS_JSON, checked, read_now
 
 if TYPE_CHECKING:
     from api.settings import Settings
-    from api.unsafe_settings import UnsafeSetting
 
 PRODUCTION = click.option("--production", is_flag=True, help="Refuse to start with an unsafe setting.")
 
@@ -47,10 +46,12 @@ def doctor(production: bool, workers: int, as_json: bool) -> None:  # click pass
 
 def check_settings(settings: "Settings", *, production: bool, workers: int = 1) -> None:
     """Logs each unsafe setting; raises ClickException for them in production."""
-    from api.unsafe_settings import log_unsafe_settings
+    from api.log import log
+    from api.unsafe_settings import unsafe_settings
 
-    findings: list[UnsafeSetting] = log_unsafe_settings(settings, workers)
+    findings = unsafe_settings(settings, workers)
+    for finding in findings:
+        log.warning("unsafe setting", **vars(finding))
     if findings and production:
         codes = ", ".join(finding.code for finding in findings)
-        message = f"unsafe in production: {codes}; gear-api doctor says what to do"
-        raise click.ClickException(message)
+        raise click.ClickException(f"unsafe in production: {codes}; gear-api doctor says what to do")

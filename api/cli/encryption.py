@@ -43,8 +43,7 @@ def rotate(as_json: bool) -> None:
     from store.connection.settings import StoreSettings
 
     if checked(StoreSettings).cipher is None:
-        message = "GEAR_ENCRYPTION_KEYRING is not set; gear-api encryption key makes a key for it"
-        raise click.ClickException(message)
+        raise click.ClickException("GEAR_ENCRYPTION_KEYRING is not set; gear-api encryption key makes a key for it")
     counts = run_now(encrypt_anew())
     click.echo(f"encrypted anew: {', '.join(f'{count} {table}' for table, count in counts.items())}", err=True)
     if as_json:

@@ -51,8 +51,7 @@ def add(token_id_or_name: str, url: str, exact: bool, as_json: bool) -> None:  #
     if problem is None and not exact and ("?" in url or "#" in url):
         problem = "must have neither a query nor a fragment, unless it is --exact"
     if problem is not None:
-        message = f"the URL {problem}"
-        raise click.ClickException(message)
+        raise click.ClickException(f"the URL {problem}")
 
     async def register() -> endpoints.Endpoint | None:
         async with opened_store() as store, store.transaction() as connection:
@@ -139,7 +138,6 @@ def rotate(endpoint_id: str, keep: timedelta, at_once: bool, as_json: bool) -> N
 
 
 def show_secret(shown: dict[str, object], *, as_json: bool) -> None:
-    """Prints a new secret with what it belongs to."""
     click.echo(json.dumps(shown) if as_json else "\n".join(f"{key}: {value}" for key, value in shown.items()))
     click.echo("keep the secret: it is not shown again", err=True)
 

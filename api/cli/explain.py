@@ -5,15 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from api.cli.context import (
-    opened_engine,
-    opened_store,
-    platform_named,
-    run_now,
-    search_errors,
-    search_settings,
-    token_named,
-)
+from api.cli.context import opened_engine, platform_named, run_on_store, search_errors, search_settings, token_named
 
 if TYPE_CHECKING:
     from api.search.explain.explain import Explanation
@@ -42,7 +34,7 @@ def explain(number: int, body: str, *, platform: str | None, id_or_name: str | N
     import json
 
     try:
-        token = None if id_or_name is None else run_now(_token(id_or_name))
+        token = None if id_or_name is None else run_on_store(lambda store: token_named(store, id_or_name))
         explanation = _explanation(number, body, platform, token)
     except click.ClickException as error:
         if as_json:
@@ -64,11 +56,6 @@ def report(explanation: "Explanation") -> str:
     return "\n".join([*lines, *explanation.sentences])
 
 
-async def _token(id_or_name: str) -> "Token":
-    async with opened_store() as store:
-        return await token_named(store, id_or_name)
-
-
 def _explanation(number: int, body: str, reference: str | None, token: "Token | None") -> "Explanation":
     """Everything up to the report; raises ClickException with what to do next."""
     import asyncio
@@ -86,18 +73,13 @@ def _explanation(number: int, body: str, reference: str | None, token: "Token | 
 
 def _read_terms(platforms: "Platforms") -> str | None:
     """Adds the terms of the store to the vocabularies; why they are not known, if they are not."""
+    from api.vocabulary.entries import read_terms
+
     try:
-        run_now(_added(platforms))
+        run_on_store(lambda store: read_terms(store, platforms))
     except click.ClickException as error:
         return error.message
     return None
-
-
-async def _added(platforms: "Platforms") -> None:
-    from api.vocabulary.added_terms import read_terms
-
-    async with opened_store() as store:
-        await read_terms(store, platforms)
 
 
 async def _explain(

@@ -150,17 +150,8 @@ def openapi() -> None:
     click.echo(json.dumps(app.openapi(), indent=2, ensure_ascii=False))
 
 
-main.add_command(audit)
-main.add_command(conform)
-main.add_command(deliver)
-main.add_command(doctor)
-main.add_command(encryption)
-main.add_command(explain)
-main.add_command(forget)
-main.add_command(orders)
-main.add_command(reconcile)
-main.add_command(searches)
-main.add_command(serve_mcp)
-main.add_command(token)
-main.add_command(vocabulary)
-main.add_command(webhook)
+for _command in (
+    *(audit, conform, deliver, doctor, encryption, explain, forget, orders, reconcile, searches, serve_mcp, token),
+    *(vocabulary, webhook),
+):
+    main.add_command(_command)

@@ -27,8 +27,7 @@ def serve_mcp(url: str, token: str, orders: bool, real_orders: bool) -> None:
     try:
         server = build_server(url, token, orders=orders or real_orders, real_orders=real_orders)
     except ImportError:
-        message = "the MCP SDK is not installed: pip install 'gear[mcp]'"
-        raise click.ClickException(message) from None
+        raise click.ClickException("the MCP SDK is not installed: pip install 'gear[mcp]'") from None
     server.run()
 
 

@@ -40,17 +40,14 @@ def forget(
     from store.orders import privacy
 
     if names and every_token:
-        message = "--token and --every-token exclude each other"
-        raise click.UsageError(message)
+        raise click.UsageError("--token and --every-token exclude each other")
     if (account is None) is (again is None) or (again is not None and (names or every_token)):
-        message = "name an account, or a file with --again and nothing else"
-        raise click.UsageError(message)
+        raise click.UsageError("name an account, or a file with --again and nothing else")
     if again is not None:
         order_ids = list(dict.fromkeys(line.strip() for line in again if line.strip()))
     account = sys.stdin.readline().rstrip("\r\n") if account == "-" else account
     if account == "":
-        message = "the account is empty, as that of orders whose data are erased already: name one"
-        raise click.UsageError(message)
+        raise click.UsageError("the account is empty, as that of orders whose data are erased already: name one")
     file = checked(StoreSettings).erasure_log_path
 
     async def erase() -> erasure.Erasure:
@@ -109,8 +106,7 @@ def _report(erasure: "Erasure", *, is_logged: bool, as_json: bool) -> None:
 def _token_ids(owners: dict[str, str], names: tuple[str, ...], every_token: bool) -> list[str]:
     """The ids of the selected tokens; raises ClickException where the selection is ambiguous."""
     if not owners:
-        message = "no order is of this account, or its data are erased already"
-        raise click.ClickException(message)
+        raise click.ClickException("no order is of this account, or its data are erased already")
     if not names:
         if len(owners) > 1 and not every_token:
             listed = ", ".join(f"{name} ({token_id})" for token_id, name in owners.items())
@@ -119,6 +115,5 @@ def _token_ids(owners: dict[str, str], names: tuple[str, ...], every_token: bool
         return list(owners)
     unknown = set(names) - set(owners) - set(owners.values())
     if unknown:
-        message = f"no order of this account is of a token {', '.join(sorted(unknown))}"
-        raise click.ClickException(message)
+        raise click.ClickException(f"no order of this account is of a token {', '.join(sorted(unknown))}")
     return [token_id for token_id, name in owners.items() if token_id in names or name in names]

@@ -38,8 +38,7 @@ def reconcile(
     Example: gear-api reconcile --platform cs2 --keep-all
     """
     if set(to_keep) & set(to_release):
-        message = "an item is either kept or released"
-        raise click.UsageError(message)
+        raise click.UsageError("an item is either kept or released")
     settings, platforms = search_settings()
     target_platform = platform_named(platforms, platform)
     shown = run_now(_reconcile(settings, target_platform, set(to_keep), set(to_release), keep_all=keep_all))

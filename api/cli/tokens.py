@@ -46,8 +46,7 @@ def _filters(context: click.Context, parameter: click.Parameter, value: str | No
         details = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
         raise click.BadParameter(details or error.message) from None
     if not clauses:
-        message = "it filters nothing"
-        raise click.BadParameter(message)
+        raise click.BadParameter("it filters nothing")
     return value.strip()
 
 
@@ -94,16 +93,7 @@ def token() -> None:
 )
 @AS_JSON
 def create_token(
-    name: str,
-    scopes: tuple[str, ...],
-    sandbox: bool,
-    expires: timedelta | None,
-    max_active: int,
-    max_active_per_account: int | None,
-    rate_limit: int | None,
-    filters: str | None,
-    origins: tuple[str, ...],
-    as_json: bool,
+    name: str, scopes: tuple[str, ...], sandbox: bool, expires: timedelta | None, as_json: bool, **restrictions: Any
 ) -> None:  # click passes flags by name
     """Create a token and print its two secrets, which are shown only once.
 
@@ -115,19 +105,8 @@ def create_token(
 
     async def create() -> tokens.CreatedToken:
         async with opened_store() as store, store.transaction() as connection:
-            created = await tokens.create(
-                connection,
-                name,
-                scopes,
-                sandbox,
-                None if expires is None else now + expires,
-                now,
-                max_active=max_active,
-                max_active_per_account=max_active_per_account,
-                rate_limit=rate_limit,
-                filters=filters,
-                origins=origins,
-            )
+            expires_at = None if expires is None else now + expires
+            created = await tokens.create(connection, name, scopes, sandbox, expires_at, now, **restrictions)
             await record_command(connection, "token.create", created.token.id, _describe(created.token))
             return created
 

@@ -14,6 +14,7 @@ from api.cli.context import (
     platform_named,
     read_now,
     run_now,
+    run_on_store,
     search_errors,
     search_settings,
 )
@@ -47,7 +48,6 @@ _FORCE = click.option("--force", is_flag=True, help="Add it although a judged qu
 
 
 def _adding_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options of every command that adds something."""
     for option in (AS_JSON, _FORCE, _JUDGED, _PLATFORM):
         command = option(command)
     return command
@@ -116,11 +116,7 @@ def list_terms(removed: bool, as_json: bool) -> None:  # click passes flags by n
     """
     from api.vocabulary import entries
 
-    async def find() -> list[dict[str, Any]]:
-        async with opened_store() as store:
-            return [entries.described(row) for row in await entries.read(store, removed=removed)]
-
-    descriptions = run_now(find())
+    descriptions = list(map(entries.described, run_on_store(lambda store: entries.read(store, removed=removed))))
     if as_json:
         click.echo(json.dumps(descriptions, ensure_ascii=False))
         return
@@ -148,13 +144,8 @@ def remove(entry_id: str, as_json: bool) -> None:  # click passes flags by name
     """
     from api.vocabulary import entries
 
-    async def write() -> bool:
-        async with opened_store() as store:
-            return await entries.remove(store, entry_id, command_actor())
-
-    if not run_now(write()):
-        message = f"nothing that applies has the id {entry_id!r}; see gear-api vocabulary list"
-        raise click.ClickException(message)
+    if not run_on_store(lambda store: entries.remove(store, entry_id, command_actor())):
+        raise click.ClickException(f"nothing that applies has the id {entry_id!r}; see gear-api vocabulary list")
     click.echo(json.dumps({"removed": entry_id}) if as_json else f"removed {entry_id}")
 
 
@@ -259,19 +250,14 @@ def _add(
     if report is not None and report.worse and not force:
         if as_json:
             click.echo(json.dumps(_with_report({}, report), ensure_ascii=False))
-        message = f"nothing was added: judged queries get worse ({report.worse}); --force adds it"
-        raise click.ClickException(message)
-
-    async def write() -> dict[str, Any]:
-        async with opened_store() as store:
-            return entries.described(await entries.add(store, platform, body, command_actor()))
+        raise click.ClickException(f"nothing was added: judged queries get worse ({report.worse}); --force adds it")
 
     try:
-        added = run_now(write())
+        row = run_on_store(lambda store: entries.add(store, platform, body, command_actor()))
     except ApiError as error:
         raise click.ClickException(error.message) from None
-    shown = _with_report(added, report)
-    click.echo(json.dumps(shown, ensure_ascii=False) if as_json else f"added {added['id']}")
+    shown = _with_report(entries.described(row), report)
+    click.echo(json.dumps(shown, ensure_ascii=False) if as_json else f"added {row.id}")
 
 
 def _term(spellings: tuple[str, ...], words: str, filters: tuple[str, ...]) -> dict[str, Any]:
@@ -279,8 +265,7 @@ def _term(spellings: tuple[str, ...], words: str, filters: tuple[str, ...]) -> d
     for each in filters:
         field, equals, value = each.partition("=")
         if not equals or not value:
-            message = f"--filter {each!r} is not of the form FIELD=VALUE"
-            raise click.UsageError(message)
+            raise click.UsageError(f"--filter {each!r} is not of the form FIELD=VALUE")
         values.setdefault(field, []).append(value)
     return {"spellings": list(spellings), "filters": values, "words": words}
 
@@ -317,8 +302,7 @@ def searches(unanswered: bool, reference: str | None, days: int, limit: int, as_
     from store import unanswered_searches
 
     if not unanswered:
-        message = "say --unanswered: no other searches are counted"
-        raise click.UsageError(message)
+        raise click.UsageError("say --unanswered: no other searches are counted")
     platform = None
     if reference is not None:
         platform = platform_named(search_settings()[1], reference).id

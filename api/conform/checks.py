@@ -15,8 +15,6 @@ SANDBOX: Final = "sandbox"
 
 @dataclass(frozen=True)
 class Entry:
-    """A check, its part and its sentence."""
-
     name: str
     part: Part
     sentence: str
@@ -25,8 +23,6 @@ class Entry:
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of a check; `message` says what is wrong."""
-
     entry: Entry
     outcome: Outcome
     message: str = ""

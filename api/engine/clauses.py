@@ -15,7 +15,6 @@ def any_of(clauses: Sequence[Clause]) -> Clause:
 
 
 def constant_score(clause: Clause, score: int) -> Clause:
-    """The clause with a fixed score."""
     return {"constant_score": {"filter": clause, "boost": score}}
 
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
-import structlog
 from opensearchpy import AsyncOpenSearch
 
 from api.engine.documents import ListingDocument, read_listings
@@ -18,10 +17,10 @@ from api.engine.product_lookups import STICKERS
 from api.engine.responses import LISTINGS, Json, StoredItem, hits_of, partial_response, read_json
 from api.engine.searches import Searches
 from api.errors import ApiError
+from api.log import log
 from mappings.names import parse_generation
 from mappings.platforms import Platform
-
-log = structlog.get_logger("gear.api")
+from store.outbox.index_outbox import IndexUpdate
 
 _NO_DOCUMENT = "document_missing_exception"
 _CONFLICT = "version_conflict_engine_exception"
@@ -33,19 +32,6 @@ _SHARED_DOCUMENTS: Json = {
     "track_total_hits": False,
 }
 UPDATE_TRIES = 3  # of an item that something else changes between its reading and its update
-
-
-class ItemAvailability(Protocol):
-    """Whether an active order binds an item."""
-
-    @property
-    def platform(self) -> int: ...
-
-    @property
-    def item(self) -> int: ...
-
-    @property
-    def bound(self) -> bool: ...
 
 
 class Engine(Searches):
@@ -84,7 +70,7 @@ class Engine(Searches):
         for index in self._products_of(platforms):
             page = {**_SHARED_DOCUMENTS, "size": at_once}
             with suppress(ApiError):
-                while self._items.has_room:
+                while self._items.shared.has_room:
                     # it is asked once, so the engine need not remember it
                     response = await self.send_search(LISTINGS, page, index=index, params={"request_cache": "false"})
                     hits = hits_of(response)
@@ -99,7 +85,7 @@ class Engine(Searches):
         body = {"size": len(items), "query": {"bool": {"filter": filters}}, "sort": ["id"], "_source": False}
         return {hit["sort"][0] for hit in hits_of(await self.search([platform], body))}
 
-    async def update_availability(self, items: Sequence[ItemAvailability]) -> list[bool]:
+    async def update_availability(self, items: Sequence[IndexUpdate]) -> list[bool]:
         """Hides bound items from searches and shows the others; says for each whether the index is up to date.
 
         An item that the index does not have needs no update; one whose index refuses must be sent again. Raises
@@ -116,7 +102,7 @@ class Engine(Searches):
                 break
         return up_to_date
 
-    async def _update(self, items: Sequence[ItemAvailability]) -> list[str | None]:
+    async def _update(self, items: Sequence[IndexUpdate]) -> list[str | None]:
         """Updates each document as it is read here, and says for each what was in the way.
 
         An update that a hung node delivers after a newer one names a sequence number of the past, and is refused.

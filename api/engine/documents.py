@@ -10,8 +10,6 @@ from mappings.items.listing import Listing
 
 
 class StoredListing(Listing):
-    """All that is read of an item by its id."""
-
     listed_at: int | None = msgspec.field(default=None, name="listedAt")
     digest: dict[str, int] | None = None
     bound: bool = False
@@ -30,14 +28,10 @@ class _Document(msgspec.Struct, kw_only=True):
 
 
 class ListingDocument(_Document, kw_only=True):
-    """The document of a listing, where it exists."""
-
     source: StoredListing = msgspec.field(default_factory=StoredListing, name="_source")
 
 
 class ProductDocument(_Document, kw_only=True):
-    """A document of an index of products, where it exists."""
-
     source: dict[str, Any] = msgspec.field(default_factory=dict, name="_source")
 
 

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import structlog
 from opensearchpy.exceptions import NotFoundError, TransportError
 
 from api.engine.responses import EngineResponse, all_shards_of, partial_response
 from api.errors import ApiError
-
-log = structlog.get_logger("gear.api")
+from api.log import log
 
 LOAD_AGAIN = "load the catalogue again with gear-indexer load"
 TOO_MANY_PITS_RETRY_AFTER_SECONDS = 30  # of hundreds of points in time, each kept for minutes, some are free by then
@@ -74,7 +72,7 @@ def map_engine_error(error: TransportError) -> Exception:
     if reason is not None:
         return reason
     if isinstance(error, NotFoundError) and (
-        body.get("found") is False or kind == "document_missing_exception" or _names_an_alias(body)
+        body.get("found") is False or kind == "document_missing_exception" or str(body.get("error")).startswith("alias")
     ):
         return MissingError(body)
     if error.status_code in (400, 413) and kind is not None and kind not in _TEMPORARY:
@@ -116,7 +114,3 @@ def _root_causes(body: dict[str, Any]) -> list[dict[str, Any]]:
     error = body.get("error")
     causes = error.get("root_cause") if isinstance(error, dict) else None
     return [cause for cause in causes if isinstance(cause, dict)] if isinstance(causes, list) else []
-
-
-def _names_an_alias(body: dict[str, Any]) -> bool:
-    return str(body.get("error")).startswith("alias")

@@ -33,11 +33,10 @@ _OBSERVED: Final = ("_shards", "indices.*.shards.*.routing.primary", "indices.*.
 
 
 class SnapshotHit(msgspec.Struct):
-    """A hit in a snapshot; `sequence_number` is that of the last operation on the document, in its shard."""
+    """A hit in a snapshot."""
 
     key: str = msgspec.field(name="_id")
     index: str = msgspec.field(default="", name="_index")
-    sequence_number: int = msgspec.field(default=-1, name="_seq_no")
     raw_source: msgspec.Raw = msgspec.field(default=msgspec.Raw(), name="_source")
     fields: dict[str, list[Any]] = {}
     sort: list[Any] = []
@@ -76,15 +75,11 @@ class MatchedEntry(msgspec.Struct):
 
     @property
     def seq(self) -> int:
-        """The change."""
-        seq: int = self.fields["seq"][0]
-        return seq
+        return int(self.fields["seq"][0])
 
     @property
     def side(self) -> int:
-        """Which side of it."""
-        side: int = self.fields["side"][0]
-        return side
+        return int(self.fields["side"][0])
 
 
 class _IndexRow(msgspec.Struct):
@@ -219,7 +214,6 @@ class FeedEngine(Engine):
         return hits_of(await self.send_search(_matched, body, index=log, params={"filter_path": paths}))
 
     async def logs(self, pattern: str) -> list[str]:
-        """The indices of logs."""
         params = {"h": "index", "format": "json"}
         rows = await self._read(self._client.cat.indices(index=pattern, params=params), partial(decoded, _indices))
         return [row.index for row in rows]

@@ -3,15 +3,12 @@
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-import structlog
-
 from api.engine.documents import ProductDocument
 from api.engine.errors import LOAD_AGAIN
 from api.engine.responses import Hit
 from api.errors import ApiError
+from api.log import log
 from mappings.items.assembly import LacksProductError, Listings, SharedDocuments, Target, items_of
-
-log = structlog.get_logger("gear.api")
 
 GetProducts = Callable[[list[Target]], Awaitable[list[ProductDocument]]]
 
@@ -22,7 +19,7 @@ class ItemAssembler:
     def __init__(self, get: GetProducts, cached_bytes: int) -> None:
         """`get` reads documents of products by index and id; raises NotLoadedError, ApiError `search_unavailable`."""
         self._get = get
-        self._shared = SharedDocuments(cached_bytes)
+        self.shared = SharedDocuments(cached_bytes)
 
     async def complete(self, hits: Iterable[Hit]) -> None:
         """Adds its item to each hit that has a listing; raises NotLoadedError where its generation is gone, ApiError
@@ -36,24 +33,19 @@ class ItemAssembler:
     async def of_listings(self, listings: Listings) -> list[bytes]:
         """The items of listings; raises as `complete`."""
         try:
-            return items_of(listings, self._shared.cached)
+            return items_of(listings, self.shared.cached)
         except LacksProductError:  # what it lacks may only not be cached
             with _reported():
-                shared, requests = self._shared.of_listings(listings)
+                shared, requests = self.shared.of_listings(listings)
                 for targets in requests:
                     shared |= await self.read(targets)
                 return items_of(listings, shared)
-
-    @property
-    def has_room(self) -> bool:
-        """Whether some hundred shared documents can be cached without others being evicted."""
-        return self._shared.has_room
 
     async def read(self, targets: list[Target]) -> dict[str, bytes]:
         """Reads and caches shared documents; raises as `complete`. Returns their display JSON by key."""
         with _reported():
             return {
-                each.id: self._shared.add(each.index, each.id, each.source if each.exists else None)
+                each.id: self.shared.add(each.index, each.id, each.source if each.exists else None)
                 for each in await self._get(targets)
             }
 

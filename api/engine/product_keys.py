@@ -19,35 +19,26 @@ MAX_EXCEPTIONS_SHARE: Final = 4
 """A detail says keys if a quarter as many, at most, are exceptions."""
 
 
-def placeholders_in(body: Clause) -> set[int]:
-    """The numbers of the lookups whose placeholders a body has."""
-    return set(_placeholders(body))
-
-
-def with_keys(body: Clause, keys: Sequence[Keys]) -> Clause:
-    """The body with what the lookups have found instead of their placeholders."""
-    filled: Clause = _filled(body, keys)
-    return filled
-
-
-def _placeholders(value: Any) -> Iterator[int]:
+def placeholders_in(value: Any) -> Iterator[int]:
+    """The numbers of the lookups whose placeholders a body, or a part of it, has."""
     if isinstance(value, list):
         for part in value:
-            yield from _placeholders(part)
+            yield from placeholders_in(part)
     elif isinstance(value, dict):
         if PLACEHOLDER in value:
             yield value[PLACEHOLDER][0]
         for part in value.values():
-            yield from _placeholders(part)
+            yield from placeholders_in(part)
 
 
-def _filled(value: Any, keys: Sequence[Keys]) -> Any:
+def with_keys(value: Any, keys: Sequence[Keys]) -> Any:
+    """The body, or a part of it, with what the lookups have found instead of their placeholders."""
     if isinstance(value, list):
-        return [_filled(part, keys) for part in value]
+        return [with_keys(part, keys) for part in value]
     if not isinstance(value, dict):
         return value
     if PLACEHOLDER not in value:
-        return {name: _filled(part, keys) for name, part in value.items()}
+        return {name: with_keys(part, keys) for name, part in value.items()}
     number, is_scored = value[PLACEHOLDER]
     return _keys(keys[number], is_scored=is_scored)
 

@@ -61,11 +61,9 @@ class Lookup:
 
     @property
     def identity(self) -> bytes:
-        """What tells it from other lookups."""
         return orjson.dumps((self.key_field, self.query, self.is_scored, self.is_sample))
 
     def hits(self, sort_values: Iterable[Sequence[Any]]) -> Hits:
-        """The hits with these sort values."""
         return [(values[0] if self.is_scored else 0, values[-1]) for values in sort_values]
 
     def types_request(self) -> Clause:
@@ -103,7 +101,6 @@ class Lookups:
         return self.fields.owner(self.names(clause))
 
     def placeholder(self, key_field: str, query: Clause, context: "_Context") -> Clause:
-        """The placeholder of what a lookup finds."""
         identity = orjson.dumps((key_field, query))
         number = self._numbers.setdefault(identity, len(self.lookups))
         if number == len(self.lookups):
@@ -127,7 +124,6 @@ class _Context:
 
     @property
     def unscored(self) -> "_Context":
-        """The same without a score."""
         return replace(self, is_scored=False)
 
 
@@ -141,7 +137,6 @@ class Fields:
 
     @classmethod
     def of(cls, definition: Definition) -> "Fields":
-        """Those of a definition."""
         details = frozenset(f"{name}.folded" for name in DETAILS)
         return cls(definition.product_fields(), definition.products_only(), details)
 

@@ -68,18 +68,12 @@ class LookupResult:
 
     @property
     def bodies(self) -> list[Json]:
-        """The search bodies with the keys."""
         keys = [entry.keys for entry in self.entries]
         return [with_keys(body, keys) for body in self.lookups.bodies]
 
     @property
     def generations(self) -> set[str]:
-        """Those that the products are of."""
         return {generation_of(index) for index in (*self.indices, *(index for index, _ in self.revision or ()))}
-
-    def check_hits(self, responses: Sequence[EngineResponse]) -> None:
-        """Raises StaleLookupError if there are hits of another generation than the products."""
-        self.check({hit["_index"] for response in responses for hit in hits_of(response) if "_index" in hit})
 
     def check(self, serving: Iterable[str]) -> None:
         """Raises StaleLookupError if these indices are of another generation than the products."""

@@ -40,8 +40,6 @@ class _Response(TypedDict, total=False):
 
 
 class HitsResponse(_Response, Generic[Found], total=False):
-    """The response to a search for documents of some type."""
-
     hits: _Hits[Found]
 
 
@@ -167,8 +165,7 @@ def partial_response(**facts: Any) -> BadResponseError:
 
 def total_of(response: EngineResponse | HitsResponse[Any]) -> int:
     """The exact number of hits."""
-    total: int = response["hits"]["total"]["value"]
-    return total
+    return int(response["hits"]["total"]["value"])
 
 
 def hits_of(response: HitsResponse[Found]) -> list[Found]:

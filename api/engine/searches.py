@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 import orjson
-import structlog
 from msgspec.json import Decoder
 from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import SerializationError, TransportError
@@ -46,13 +45,12 @@ from api.engine.responses import (
     read_multi_search,
 )
 from api.errors import ApiError
+from api.log import log
 from mappings.connection import SearchSettings, connect_async
 from mappings.definition import read_definition
 from mappings.names import Generation, parse_generation, products_of
 from mappings.platforms import Platform
 from mappings.transport.nodes import Observer
-
-log = structlog.get_logger("gear.api")
 
 Read = TypeVar("Read")
 
@@ -105,7 +103,6 @@ class Searches:
         )
 
     async def close(self) -> None:
-        """Closes all connections."""
         await self._client.close()
 
     async def search(self, platforms: Sequence[Platform], body: Json, *filter_path: str) -> EngineResponse:
@@ -163,7 +160,7 @@ class Searches:
         responses = await self._ask_platforms(platforms, result.bodies, filter_path, check)
         if check and not self._products.is_current(result, responses.pop()):
             raise StaleLookupError
-        result.check_hits(responses)
+        result.check({hit["_index"] for response in responses for hit in hits_of(response) if "_index" in hit})
         if not result.has_hits(responses) and result.generations:  # an empty page does not tell of which it is
             result.check(each.index for each in (await self.generations(platforms)).values())
         return responses
@@ -175,7 +172,8 @@ class Searches:
         try:
             return await self._products.find(lookups, products, all_keys=all_keys, needs_revision=needs_revision)
         except NotLoadedError:
-            products = await self._loaded_products(platforms)
+            serving = await self.generations(platforms)
+            products = self._products_of([platform for platform in platforms if platform.id in serving])
         try:
             return await self._products.find(lookups, products, all_keys=all_keys, needs_revision=needs_revision)
         except NotLoadedError as error:
@@ -189,11 +187,6 @@ class Searches:
         if missing := sorted(expected - indices.keys()):
             log.error("a generation has no products: load its catalogue again", index=missing[0])
             raise ApiError("search_unavailable", f"{missing[0]} is missing or does not serve: {LOAD_AGAIN}")
-
-    async def _loaded_products(self, platforms: Sequence[Platform]) -> Products:
-        """Where the products are of the platforms that are loaded."""
-        serving = await self.generations(platforms)
-        return self._products_of([platform for platform in platforms if platform.id in serving])
 
     def _products_of(self, platforms: Sequence[Platform]) -> Products:
         return tuple(products_of(self.alias(platform)) for platform in platforms)
@@ -339,7 +332,6 @@ class Searches:
         return indices
 
     def alias(self, platform: Platform) -> str:
-        """The alias of a platform."""
         return self._settings.alias(platform.id)
 
     def _nodes_changed(self, address: str, ejected: int) -> None:

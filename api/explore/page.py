@@ -29,8 +29,6 @@ _THEME: Final = files("api") / "templates" / "theme.css"  # the buyer's page has
 
 @dataclass(frozen=True)
 class Asset:
-    """A file as it is sent."""
-
     content: bytes
     compressed: bytes
     media_type: str
@@ -100,7 +98,6 @@ def headers() -> dict[str, str]:
     return {
         POLICY_HEADER: policy(directives),
         "Referrer-Policy": "no-referrer",
-        "Cache-Control": "no-store",
         "Cross-Origin-Opener-Policy": "same-origin",
     }
 
@@ -114,7 +111,6 @@ def render(config: Mapping[str, Any]) -> str:
 
 
 def render_operations(config: Mapping[str, Any]) -> str:
-    """The page of operators."""
     return _render("Operations", f"{OPERATIONS}operations.js", _SHARED, config, OPERATIONS)
 
 

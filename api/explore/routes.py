@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-import structlog
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from api.auth import charge_address
 from api.errors import ApiError
 from api.explore import page
-from api.http.dependencies import only_query, service
+from api.http.dependencies import NoQuery, service
+from api.log import log
 from api.settings import Settings
 from api.token_cache import TokenCache
 from mappings.fields import FACETS, SORTS
@@ -26,8 +26,6 @@ PAGE_SCOPES: Final = frozenset({"search", "order"})
 
 @dataclass(frozen=True)
 class ExploreServices:
-    """What the pages are made of."""
-
     settings: Settings
     platforms: Platforms
     token_cache: TokenCache
@@ -35,11 +33,9 @@ class ExploreServices:
 
 ExploreDependency = Annotated[ExploreServices, Depends(service(ExploreServices))]
 
-log = structlog.get_logger("gear.api")
-
 
 @router.get("/")
-async def root(services: ExploreDependency, _: Annotated[None, Depends(only_query())]) -> RedirectResponse:
+async def root(services: ExploreDependency, _: NoQuery) -> RedirectResponse:
     """Leads people who open the service's address to a page."""
     return RedirectResponse("/explore" if services.settings.explore else "/docs", 307)
 
@@ -52,16 +48,14 @@ async def explore(services: ExploreDependency) -> HTMLResponse:
 
 
 @router.get("/explore/operations")
-async def operations(services: ExploreDependency, _: Annotated[None, Depends(only_query())]) -> HTMLResponse:
+async def operations(services: ExploreDependency, _: NoQuery) -> HTMLResponse:
     """The page of operators, who enter a token of their own: nothing of worth is in it."""
     _require_enabled(services)
     return HTMLResponse(page.render_operations(_config(services, None)), headers=page.headers())
 
 
 @router.get("/explore/static/{digest}/{path:path}")
-async def static_file(
-    request: Request, digest: str, path: str, services: ExploreDependency, _: Annotated[None, Depends(only_query())]
-) -> Response:
+async def static_file(request: Request, digest: str, path: str, services: ExploreDependency, _: NoQuery) -> Response:
     """A file of the page, for ever under this digest."""
     _require_enabled(services)
     asset = page.assets().by_path.get(path)

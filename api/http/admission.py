@@ -13,10 +13,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-import structlog
-
 from api.errors import ApiError
 from api.http.concurrency_limit import ConcurrencyLimit
+from api.log import log
 
 WAIT_SECONDS: Final = 0.01  # a refusal takes 50 ms at most, on a busy event loop too
 MIN_WAITING: Final = 4
@@ -32,8 +31,6 @@ REFUSALS_PER_REQUEST: Final = 16  # an open loop at five times the peak needs fo
 MAX_REFUSAL_CREDIT: Final = 400
 HOLD_SECONDS: Final = 1.0  # as `Retry-After` says
 LOG_SECONDS: Final = 1.0
-
-log = structlog.get_logger("gear.api")
 
 
 class Work(Protocol):
@@ -51,8 +48,6 @@ class Work(Protocol):
 
 
 class BudgetMetrics(Protocol):
-    """What a budget reports."""
-
     def set_limit(self, budget: str, limit: int) -> None: ...
     def set_in_flight(self, budget: str, requests: int) -> None: ...
     def count_wait(self, budget: str, seconds: float) -> None: ...
@@ -202,7 +197,6 @@ class RefusalCredit:
         self._credit = MAX_REFUSAL_CREDIT
 
     def add_work(self) -> None:
-        """Counts a request that was worked on."""
         self._credit = min(MAX_REFUSAL_CREDIT, self._credit + REFUSALS_PER_REQUEST)
 
     def hold_seconds(self) -> float:
@@ -240,7 +234,6 @@ class Admission:
 
 
 def budget_of(path: str) -> str:
-    """The name of the budget of a request with this path."""
     if path.startswith("/health/") or path == "/metrics":
         return "health"
     if path.startswith("/v1/catalogue/"):

@@ -3,14 +3,12 @@
 import resource
 import time
 
-import structlog
+from api.log import log
 
 RESERVED_FILES = 256  # for the engine, the database, callbacks, logs and what is about to be refused
 # Beyond the bound so many are told so, and the rest are closed at once.
 MAX_REFUSALS = 64
 LOG_SECONDS = 1.0
-
-log = structlog.get_logger("gear.api")
 
 
 def raise_open_files() -> None:

@@ -1,9 +1,9 @@
 """What routes depend on: the parts of the running app, and a query without unknown or repeated parameters."""
 
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from fastapi import Request
+from fastapi import Depends, Request
 
 from api.errors import Detail, from_details
 
@@ -37,3 +37,6 @@ def only_query(*parameters: str) -> Callable[[Request], Awaitable[None]]:
             raise from_details(details, len(details))
 
     return check
+
+
+NoQuery = Annotated[None, Depends(only_query())]

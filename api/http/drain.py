@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-import structlog
 import uvicorn
 
-log = structlog.get_logger("gear.api")
+from api.log import log
 
 
 class Drain:

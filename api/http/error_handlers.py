@@ -1,7 +1,6 @@
 """Exception handlers: every exception becomes a response with the error envelope."""
 
 import orjson
-import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -9,16 +8,14 @@ from starlette.responses import Response
 
 from api.errors import ERRORS, ApiError, from_validation
 from api.http.request_id import REQUEST_ID_HEADER, request_id
+from api.log import log
 from store.connection.errors import StoreUnavailable
-
-log = structlog.get_logger("gear.api")
 
 RETRY_AFTER_SECONDS = 1
 _CODE_BY_STATUS = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large", 415: "unsupported_media_type"}
 
 
 def response_of(error: ApiError, identity: str) -> Response:
-    """The error envelope as a response."""
     status, default = ERRORS[error.code]
     headers = {REQUEST_ID_HEADER: identity, **error.headers}
     if status in (429, 503):

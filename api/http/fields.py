@@ -46,18 +46,15 @@ def success(name: str, text: str, base: type[BaseModel] = StrictCamelCase, /, **
 def _integer(value: Any) -> int:
     is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
     if is_number and not MIN_INTEGER <= value <= MAX_INTEGER:
-        message = "must be a 64-bit integer"
-        raise ValueError(message)
+        raise ValueError("must be a 64-bit integer")
     if not is_number or value != int(value):
-        message = "must be an integer"
-        raise ValueError(message)
+        raise ValueError("must be an integer")
     return int(value)
 
 
 def _number(value: Any) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        message = "must be a number"
-        raise ValueError(message)
+        raise ValueError("must be a number")
     return Decimal(value)
 
 

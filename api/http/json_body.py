@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import orjson
 from fastapi import Request, Response
@@ -22,6 +22,9 @@ MAX_BODY_BYTES = 65_536
 BODY_SECONDS = 20.0
 # integer fields take 64 bits (19 digits); longer integers become decimals, which these fields refuse
 _MAX_DIGITS = 40
+
+BODIES: Final[list[type[BaseModel]]] = []
+"""Those that `request_body` has described."""
 
 Body = TypeVar("Body", bound=BaseModel)
 
@@ -151,6 +154,7 @@ def checked(model: type[Body], value: Any) -> Body:
 
 def request_body(model: type[BaseModel]) -> dict[str, Any]:
     """The OpenAPI description of a body that `body_of` reads; its examples are in `api/examples`."""
+    BODIES.append(model)
     content = {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
 

@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import orjson
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
@@ -13,6 +12,7 @@ from pydantic.json_schema import models_json_schema
 
 from api.errors import ERRORS
 from api.http.fields import Strict, StrictCamelCase
+from api.http.json_body import BODIES
 from api.http.request_id import REQUEST_ID_HEADER
 
 EXAMPLE_REQUEST_ID = "0f9a2c41d7b84e0f8a3d5c6b7e8f9a01"
@@ -20,8 +20,8 @@ NO_TOKEN: dict[str, Any] = {"security": []}
 """The `openapi_extra` of an operation that anybody may call."""
 TOKEN_ERRORS = ("unauthorized", "forbidden", "validation_failed", "rate_limited", "store_unavailable")
 """What every operation that needs a token may answer."""
-BODY_ERRORS = ("bad_request", "invalid_json", "body_too_large", "unsupported_media_type")
-"""What every operation with a body may answer."""
+BODY_ERRORS = (*TOKEN_ERRORS, "bad_request", "invalid_json", "body_too_large", "unsupported_media_type")
+"""What every operation that needs a token and a body may answer."""
 _HEADERS_OF = {201: "Location", 401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
 
 
@@ -83,7 +83,6 @@ def _errors(codes: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
 
 
 def error_example(code: str) -> dict[str, Any]:
-    """An example of the envelope with this code."""
     error: dict[str, Any] = {
         "code": code,
         "message": ERRORS[code][1],
@@ -110,23 +109,16 @@ def operation_id(route: APIRoute) -> str:
     return to_camel(route.name)
 
 
-def install(app: FastAPI, bodies: list[type[BaseModel]]) -> None:
+def install(app: FastAPI) -> None:
     """Adds the schemas of request bodies to the description and removes those of the framework's own errors."""
+    describe_routes = app.openapi
 
     def describe() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            schema = get_openapi(
-                title=app.title,
-                version=app.version,
-                summary=app.summary,
-                description=app.description,
-                routes=app.routes,
-                tags=app.openapi_tags,
-                license_info=app.license_info,
-                servers=[{"url": "/"}],
-            )
+        is_new = app.openapi_schema is None
+        schema = describe_routes()  # it is made once
+        if is_new:
             _, definitions = models_json_schema(
-                [(body, "validation") for body in bodies], ref_template="#/components/schemas/{model}"
+                [(body, "validation") for body in BODIES], ref_template="#/components/schemas/{model}"
             )
             schemas = schema["components"]["schemas"]
             schemas |= definitions.get("$defs", {})
@@ -134,8 +126,7 @@ def install(app: FastAPI, bodies: list[type[BaseModel]]) -> None:
                 schemas.pop(name, None)
             _drop_framework_errors(schema)
             _add_examples(schema)
-            app.openapi_schema = schema
-        return app.openapi_schema
+        return schema
 
     app.openapi = describe  # type: ignore[method-assign]  # the documented way to extend the description
 

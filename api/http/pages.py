@@ -8,15 +8,15 @@ import hashlib
 import re
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.params import Depends as Dependency
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse
 
 from api.errors import ApiError
-from api.http.dependencies import only_query
+from api.http.dependencies import NoQuery
 
 POLICY_HEADER: Final = "Content-Security-Policy"
 DESCRIPTION_PATH: Final = "/openapi.json"
@@ -31,7 +31,6 @@ _CACHE_A_DAY: Final = {"Cache-Control": "public, max-age=86400"}
 
 
 def policy(directives: Mapping[str, str]) -> str:
-    """The value of the policy header."""
     return "; ".join(f"{directive} {source}" for directive, source in directives.items())
 
 
@@ -46,12 +45,11 @@ def source_of(content: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
-async def description(request: Request, _: Annotated[None, Depends(only_query())]) -> JSONResponse:
-    """The OpenAPI description."""
+async def description(request: Request, _: NoQuery) -> JSONResponse:
     return JSONResponse(request.app.openapi())
 
 
-async def for_language_models(request: Request, _: Annotated[None, Depends(only_query())]) -> PlainTextResponse:
+async def for_language_models(request: Request, _: NoQuery) -> PlainTextResponse:
     """The operations in the form of llmstxt.org, so that a language model finds the description."""
     app = request.app
     operations = [
@@ -64,7 +62,7 @@ async def for_language_models(request: Request, _: Annotated[None, Depends(only_
     return PlainTextResponse("\n".join([*head, *links, "", "## Operations", "", *operations, ""]))
 
 
-async def forms(request: Request, _: Annotated[None, Depends(only_query())]) -> HTMLResponse:
+async def forms(request: Request, _: NoQuery) -> HTMLResponse:
     """The OpenAPI description as a page with forms."""
     page = get_swagger_ui_html(
         openapi_url=DESCRIPTION_PATH,
@@ -88,8 +86,7 @@ async def forms(request: Request, _: Annotated[None, Depends(only_query())]) -> 
     return page
 
 
-async def forms_file(name: str, _: Annotated[None, Depends(only_query())]) -> Response:
-    """A file of Swagger UI."""
+async def forms_file(name: str, _: NoQuery) -> Response:
     if name not in _MEDIA_TYPES:
         raise ApiError("not_found")
     return FileResponse(str(_SWAGGER_FILES / name), media_type=_MEDIA_TYPES[name], headers=_CACHE_A_DAY)

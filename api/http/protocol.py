@@ -95,7 +95,6 @@ class GearProtocol(HttpToolsProtocol):
             self._write_timer = self.loop.call_later(self.write_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Called by the event loop."""
         if self._write_timer is not None:
             self._write_timer.cancel()
             self._write_timer = None
@@ -109,7 +108,6 @@ class GearProtocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
 
     def on_headers_complete(self) -> None:
-        """Stops the timer."""
         self._stop_timer()
         super().on_headers_complete()
 
@@ -140,7 +138,6 @@ class GearProtocol(HttpToolsProtocol):
             self._request.submit()
 
     def run(self, request: "AdmittedRequest") -> asyncio.Task[None]:
-        """Starts the task of a request."""
         task = self.loop.create_task(request.cycle.run_asgi(cast("Any", request)))
         task.add_done_callback(self.tasks.discard)
         self.tasks.add(task)
@@ -252,7 +249,6 @@ class AdmittedRequest:
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether its client has gone."""
         return self.cycle.disconnected
 
     def submit(self) -> None:
@@ -264,13 +260,11 @@ class AdmittedRequest:
         self._admission.budgets[self._current_budget].submit(self)
 
     def start(self) -> None:
-        """Begins the work."""
         self._started_at = self._protocol.loop.time()
         self._task = self._protocol.run(self)
         self._task.add_done_callback(lambda _: self._release())
 
     def refuse(self) -> None:
-        """Answers that it cannot be served in time."""
         self._current_budget = None
         self._protocol.refuse(self.cycle, ApiError("overloaded"))
 

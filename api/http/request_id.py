@@ -6,12 +6,12 @@ import secrets
 import time
 from collections.abc import Callable
 
-import structlog
 from opentelemetry import trace
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.current_request import request_scope
+from api.log import log
 
 REQUEST_ID_HEADER = "X-Request-Id"
 # nobody reads this status: as nginx logs it where the client did not wait
@@ -24,11 +24,8 @@ SENDER_KEY = "gear.sender"
 OnResponse = Callable[[str, str | None, int, float], None]
 """Called with the method, the route's template, the status and the seconds."""
 
-log = structlog.get_logger("gear.api")
-
 
 def new_request_id() -> str:
-    """A random id."""
     return secrets.token_hex(16)
 
 

@@ -13,16 +13,15 @@ from socket import socket
 from time import monotonic
 from typing import Final
 
-import structlog
 import uvicorn
 from uvicorn._subprocess import subprocess_started
 from uvicorn.supervisors import Multiprocess, multiprocess
 
+from api.log import log
+
 FORKS: Final = sys.platform == "linux"
 """Elsewhere the system's own libraries may have threads, which no fork survives: each worker reads all anew."""
 POLL_SECONDS: Final = 1.0  # after which a worker that does not answer is looked at
-
-log = structlog.get_logger("gear.api")
 
 
 class Supervisor(Multiprocess):
@@ -67,7 +66,6 @@ class Supervisor(Multiprocess):
             super().handle_hup()
 
     def handle_ttin(self) -> None:
-        """Starts one more worker."""
         with self._trying_again(signal.SIGTTIN):
             super().handle_ttin()
 

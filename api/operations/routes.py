@@ -10,7 +10,7 @@ from api.auth import OperateToken
 from api.engine import state
 from api.engine.client import Engine
 from api.errors import ApiError
-from api.http.dependencies import only_query, service
+from api.http.dependencies import NoQuery, service
 from api.http.json_body import json_response
 from api.http.openapi import TOKEN_ERRORS, responses
 from api.operations.schemas import OperationsResponse
@@ -23,8 +23,6 @@ router = APIRouter(tags=["operations"])
 
 @dataclass(frozen=True)
 class OperationsServices:
-    """What the state of the service is read from."""
-
     engine: Engine
     platforms: Platforms
     backlogs: BacklogReader
@@ -39,11 +37,7 @@ OperationsDependency = Annotated[OperationsServices, Depends(service(OperationsS
     summary="The state of the service, for its operators",
     responses=responses(OperationsResponse, *TOKEN_ERRORS),
 )
-async def get_operations(
-    token: OperateToken,
-    _: Annotated[None, Depends(only_query())],
-    services: OperationsDependency,
-) -> Response:
+async def get_operations(token: OperateToken, _: NoQuery, services: OperationsDependency) -> Response:
     """What serves each platform, who loads it, what loads and followers refused and why, what waits in the store, and
     whether the engine is well. What does not answer is null.
     """
@@ -56,7 +50,7 @@ async def get_operations(
         **engine,
         "backlogs": None if backlogs is None else _waiting(backlogs),
     }
-    return json_response(content, headers={"Cache-Control": "no-store"})
+    return json_response(content)
 
 
 async def _engine(engine: Engine, platforms: Platforms) -> dict[str, Any]:

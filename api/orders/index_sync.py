@@ -8,10 +8,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import UTC, datetime
 
-import structlog
-
 from api.background import PeriodicWorker, linger
 from api.errors import ApiError
+from api.log import log
 from store.connection.engine import Store
 from store.outbox import index_outbox
 from store.outbox.index_outbox import MAX_FAILURES, IndexUpdate
@@ -24,7 +23,6 @@ FIRST_RETRY_SECONDS = 0.25
 MAX_RETRY_SECONDS = 2.0
 MAX_FAILURE_RETRY_SECONDS = 30.0  # of a row that fails alone: it is set aside after seven minutes
 
-log = structlog.get_logger("gear.api")
 
 Publish = Callable[[Sequence[IndexUpdate]], Awaitable[list[bool]]]
 """Sends updates to the index; for each whether the index has it. An item that the index lacks needs no update."""

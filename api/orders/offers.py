@@ -1,24 +1,32 @@
-"""Offers: an item as it can be ordered now, or the error that says why it cannot."""
+"""Offers, items as they can be ordered now or the error that says why they cannot, and the orders that they make."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-
-import structlog
+from typing import Final
 
 from api.engine.responses import StoredItem
-from api.errors import ApiError
+from api.errors import ApiError, Detail
+from api.log import log
+from api.orders.placing.additional_fields import broken_rules
+from api.orders.placing.idempotency import Call
 from api.orders.placing.integrity import integrity_problem, is_too_old
-from api.orders.placing.money import json_number
+from api.orders.placing.money import amounts_of, json_number
 from api.orders.sandbox.scenario import Scenario, scenario_of
-from api.orders.schemas import OrderBody
+from api.orders.schemas import AdditionalFields, Attribution, OrderBody, OrderFields
 from api.orders.services import OrderServices
+from api.settings import Settings
+from api.webhooks.addresses import url_problem
 from mappings.money import ceil_minor, from_minor
 from mappings.platforms import Platform
+from store.auth.tokens import Token
 from store.connection.engine import Store
+from store.connection.errors import QuotaExceeded
 from store.outbox import index_outbox
+from store.records import NewOrder
 
-log = structlog.get_logger("gear.api")
+QUOTA_RETRY_SECONDS: Final = 60
+"""There is room again when an order is delivered or ends, which nobody can foretell."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +112,10 @@ def sandbox_offer(platform: Platform, item: int, trade_link: str | None) -> tupl
 
 
 def item_not_found(platform: Platform, item: str) -> ApiError:
-    """The 404 for an item that the platform does not have."""
     return ApiError("item_not_found", f"platform {platform.id} has no item {item[:40]!r}")
 
 
 def item_not_in_sandbox(item: str) -> ApiError:
-    """The 404 for an item that the sandbox does not have."""
     return ApiError("item_not_found", f"the sandbox has no item {item[:40]!r}; docs/sandbox.md lists those it has")
 
 
@@ -123,3 +129,53 @@ def check_price(body: OrderBody, offer: Offer, total: int) -> None:
     if body.expected_total not in (None, from_minor(total, digits)):
         message = f"the total for item {offer.item} is {from_minor(total, digits)} now"
         raise ApiError("price_changed", message, extra=extra)
+
+
+def check_fields(settings: Settings, body: OrderFields, platform: Platform) -> None:
+    """Raises ApiError `validation_failed` for fields that break a rule of the platform or of addresses."""
+    additional = body.additional_fields or AdditionalFields()
+    details = broken_rules(platform.order, additional.platform_id, additional.trade_link)
+    urls = {"successUrl": body.success_url, "failureUrl": body.failure_url, "callbackUrl": body.callback_url}
+    for field, url in urls.items():
+        problem = url is not None and url_problem(url, allow_insecure=settings.allow_insecure_callbacks)
+        if problem:
+            details.append(Detail(field, problem))
+    if details:
+        raise ApiError("validation_failed", f"{details[0].field}: {details[0].message}", details)
+
+
+def too_many_orders(error: QuotaExceeded) -> ApiError:
+    """The 429 of a token or an account."""
+    headers = {"Retry-After": str(QUOTA_RETRY_SECONDS)}
+    message = f"this {error.scope} has {error.limit} orders that are created or processing: deliver or cancel some"
+    return ApiError("too_many_orders", message, headers=headers)
+
+
+def new_order(settings: Settings, token: Token, body: OrderFields, offer: Offer, call: Call) -> NewOrder:
+    amounts = amounts_of(offer.price, settings.fee_rate, body.fee)
+    additional = body.additional_fields or AdditionalFields()
+    attribution = body.attribution or Attribution()
+    return NewOrder(
+        token_id=token.id,
+        platform=offer.platform.id,
+        item=offer.item,
+        item_name=offer.name,
+        item_image=offer.image,
+        account=body.account,
+        email=body.email,
+        platform_user_id=additional.platform_id,
+        trade_link=additional.trade_link,
+        code=body.code,
+        fee_mode=body.fee,
+        currency=offer.platform.currency,
+        price_minor=amounts.price,
+        fee_minor=amounts.fee,
+        total_minor=amounts.total,
+        utm_source=attribution.utm_source,
+        utm_medium=attribution.utm_medium,
+        success_url=body.success_url,
+        failure_url=body.failure_url,
+        callback_url=body.callback_url,
+        sandbox=token.sandbox,
+        body_digest=call.body_digest,
+    )

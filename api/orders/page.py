@@ -58,8 +58,8 @@ def _page() -> _Page:
 
 
 def headers(order: Order) -> dict[str, str]:
-    """The headers that keep the page private: it runs nothing foreign, is not framed, cached or indexed, sends no
-    referrer and loads nothing but the order's own image.
+    """The headers that keep the page private, beside those of all responses: it runs nothing foreign, is not framed or
+    indexed, sends no referrer and loads nothing but the order's own image.
     """
     directives = {
         "default-src": "'none'",
@@ -74,8 +74,6 @@ def headers(order: Order) -> dict[str, str]:
     return {
         POLICY_HEADER: policy(directives),
         "Referrer-Policy": "no-referrer",
-        "Cache-Control": "no-store",
-        "X-Content-Type-Options": "nosniff",
         "X-Robots-Tag": "noindex",
     }
 

@@ -10,7 +10,6 @@ from store.records import Order, OrderEvent
 
 
 def order_entry(order: Order, platform: Platform, public_url: str) -> dict[str, Any]:
-    """An order as the contract shapes it."""
     digits = platform.minor_digits
     return {
         "id": order.id,

@@ -1,14 +1,15 @@
-"""The routes of orders and of the buyer's page."""
+"""The routes of orders, of their callbacks, and of the buyer's page."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from api.auth import FulfilToken, OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
-from api.http.dependencies import only_query
+from api.http.dependencies import NoQuery, only_query
 from api.http.json_body import body_of, json_response, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit
@@ -17,6 +18,8 @@ from api.orders.placing.idempotency import KEY_PARAMETER, REPLAYED_HEADER, Call,
 from api.orders.responses import history_entries
 from api.orders.schemas import (
     MAX_ACCOUNT_CHARACTERS,
+    DeliveriesResponse,
+    DeliveryResponse,
     FulfilmentResponse,
     OrderBody,
     OrderResponse,
@@ -26,12 +29,18 @@ from api.orders.schemas import (
 )
 from api.orders.service import Placed, entry_of, find_order, find_orders, place_order, platform_of, read_fulfilment
 from api.orders.services import OrderDependency, OrderServices
-from api.orders.transitions import move_order
+from api.orders.transitions import move_order, visible
+from mappings.timestamps import rfc3339
 from store.orders import orders
-from store.records import Order, OrderEvent
+from store.outbox import redelivery
+from store.outbox.redelivery import Delivery
+from store.records import Attempt, Order, OrderEvent
 from store.states import State
 
 router = APIRouter(tags=["orders"])
+MAX_DIGITS = 9  # of a delivery's number, so that both databases can compare it
+PLACING_ERRORS = (*BODY_ERRORS, "unknown_platform", "idempotency_key_reused", "too_many_orders", "search_unavailable")
+"""What every operation that places orders may answer."""
 
 
 async def wake_workers_of(request: Request) -> Callable[[], None]:
@@ -60,24 +69,14 @@ OfItem = Annotated[str | None, Query(pattern=r"^-?[0-9]{1,19}$", description="on
     summary="Order an item",
     status_code=201,
     responses=responses(
-        OrderResponse,
-        *TOKEN_ERRORS,
-        *BODY_ERRORS,
-        "item_not_found",
-        "item_unavailable",
-        "price_changed",
-        "unknown_platform",
-        "idempotency_key_reused",
-        "too_many_orders",
-        "search_unavailable",
-        status=201,
+        OrderResponse, *PLACING_ERRORS, "item_not_found", "item_unavailable", "price_changed", status=201
     ),
     openapi_extra={**request_body(OrderBody), "parameters": [KEY_PARAMETER]},
 )
 async def order_item(
     request: Request,
     token: OrderToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     key: Annotated[str | None, Depends(key_of)],
     body: Annotated[OrderBody, Depends(body_of(OrderBody))],
     services: OrderDependency,
@@ -99,12 +98,7 @@ async def order_item(
     summary="One order with its history",
     responses=responses(OrderWithHistoryResponse, *TOKEN_ERRORS, "order_not_found"),
 )
-async def get_order(
-    order_id: OrderId,
-    token: OrderOrFulfilToken,
-    _: Annotated[None, Depends(only_query())],
-    services: OrderDependency,
-) -> Response:
+async def get_order(order_id: OrderId, token: OrderOrFulfilToken, _: NoQuery, services: OrderDependency) -> Response:
     """The order as it is now; the scope `order` sees its own token's orders, `fulfil` sees all."""
     return _with_history(services, *await find_order(services, token, order_id))
 
@@ -134,19 +128,13 @@ async def list_orders(
 @router.post(
     "/v1/orders/{id}/transitions",
     summary="Move an order to another state",
-    responses=responses(
-        OrderWithHistoryResponse,
-        *TOKEN_ERRORS,
-        *BODY_ERRORS,
-        "order_not_found",
-        "invalid_transition",
-    ),
+    responses=responses(OrderWithHistoryResponse, *BODY_ERRORS, "order_not_found", "invalid_transition"),
     openapi_extra=request_body(TransitionBody),
 )
 async def transition_order(
     order_id: OrderId,
     token: OrderOrFulfilToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     body: Annotated[TransitionBody, Depends(body_of(TransitionBody))],
     services: OrderDependency,
     wake_workers: WakeWorkers,
@@ -168,14 +156,56 @@ async def transition_order(
     summary="Where an order's item is sent to",
     responses=responses(FulfilmentResponse, *TOKEN_ERRORS, "order_not_found", "personal_data_erased"),
 )
-async def get_fulfilment(
-    order_id: OrderId,
-    token: FulfilToken,
-    _: Annotated[None, Depends(only_query())],
-    services: OrderDependency,
-) -> Response:
+async def get_fulfilment(order_id: OrderId, token: FulfilToken, _: NoQuery, services: OrderDependency) -> Response:
     """The buyer's data, which no other response has. Each read is recorded with the token that made it."""
     return json_response(await read_fulfilment(services, token, order_id))
+
+
+@router.get(
+    "/v1/orders/{id}/deliveries",
+    summary="An order's callbacks",
+    responses=responses(DeliveriesResponse, *TOKEN_ERRORS, "order_not_found"),
+)
+async def list_deliveries(
+    order_id: OrderId, token: OrderOrFulfilToken, _: NoQuery, services: OrderDependency
+) -> Response:
+    """The callback of each event of the order, with every attempt."""
+    async with services.store.reading() as connection:
+        order = await visible(connection, token, order_id)
+        log = await redelivery.of_order(connection, order.id)
+    return json_response({"deliveries": [delivery_entry(delivery) for delivery in log]})
+
+
+@router.post(
+    "/v1/orders/{id}/deliveries/{n}/replay",
+    summary="Send a callback again",
+    status_code=202,
+    responses=responses(
+        DeliveryResponse,
+        *TOKEN_ERRORS,
+        "bad_request",
+        "order_not_found",
+        "delivery_not_found",
+        status=202,
+    ),
+)
+async def replay_delivery(
+    order_id: OrderId,
+    number: Annotated[str, Path(alias="n", description="the delivery's `n`")],
+    token: OrderOrFulfilToken,
+    _: NoQuery,
+    services: OrderDependency,
+    wake_workers: WakeWorkers,
+) -> Response:
+    """Sends the event again at once, whatever became of it, with the same `webhook-id` and a new round of attempts."""
+    is_number = number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS
+    async with services.store.transaction() as connection:
+        order = await visible(connection, token, order_id)
+        delivery = await redelivery.replay(connection, order.id, int(number), datetime.now(UTC)) if is_number else None
+    if delivery is None:
+        raise ApiError("delivery_not_found")
+    wake_workers()
+    return json_response({"delivery": delivery_entry(delivery)}, 202)
 
 
 @router.get("/orders/{status_key}", include_in_schema=False, dependencies=[Depends(charge_address)])
@@ -212,3 +242,23 @@ def placed_response(placed: Placed) -> Response:
     """The 201, marked where an earlier call placed what it says."""
     headers = {"Location": f"/v1/orders/{placed.order_id}", **({REPLAYED_HEADER: "true"} if placed.replayed else {})}
     return Response(placed.response, 201, headers, "application/json")
+
+
+def delivery_entry(delivery: Delivery) -> dict[str, Any]:
+    next_attempt_at = delivery.next_attempt_at
+    return {
+        "n": delivery.n,
+        "event": delivery.event,
+        "state": delivery.state,
+        "attempts": [_attempt_entry(attempt) for attempt in delivery.attempts],
+        "nextAttemptAt": None if next_attempt_at is None else rfc3339(next_attempt_at),
+    }
+
+
+def _attempt_entry(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "at": rfc3339(attempt.at),
+        "outcome": attempt.outcome,
+        "statusCode": attempt.status_code,
+        "milliseconds": attempt.milliseconds,
+    }

@@ -24,8 +24,7 @@ def _deliverable(value: str) -> str:
         # `test_environment` accepts the domain .test, which shops write in trial orders; no name is looked up
         validate_email(value, check_deliverability=False, test_environment=True, strict=True)
     except EmailNotValidError as error:
-        message = f"must be an e-mail address: {error}"
-        raise ValueError(message) from error
+        raise ValueError(f"must be an e-mail address: {error}") from error
     return value
 
 

@@ -12,8 +12,16 @@ from api.errors import ApiError, invalid
 from api.http.fields import parse_item_id
 from api.known_platforms import known_platform
 from api.list_pages import page_of, position_of
-from api.orders.new_order import check_fields, new_order, too_many_orders
-from api.orders.offers import check_price, item_not_found, item_not_in_sandbox, real_offer, sandbox_offer
+from api.orders.offers import (
+    check_fields,
+    check_price,
+    item_not_found,
+    item_not_in_sandbox,
+    new_order,
+    real_offer,
+    sandbox_offer,
+    too_many_orders,
+)
 from api.orders.placing.idempotency import KEY_HEADER, Call
 from api.orders.responses import order_entry
 from api.orders.sandbox.scenario import Scenario, moves
@@ -251,8 +259,7 @@ def platform_of(services: OrderServices, order: Order) -> Platform:
     """The platform of the order; raises LookupError where its file is gone."""
     platform = services.platforms.by_id(order.platform)
     if platform is None:
-        message = f"order {order.id} is of platform {order.platform}, which has no file: put it back"
-        raise LookupError(message)
+        raise LookupError(f"order {order.id} is of platform {order.platform}, which has no file: put it back")
     return platform
 
 

@@ -22,8 +22,6 @@ _QUOTA_KEY = "gear.quota"
 
 
 class LimitMetrics(Protocol):
-    """What the limits report."""
-
     def count_cost(self, token: str, cost: int) -> None: ...
     def count_refused(self, limit: str, token: str = "") -> None: ...
     def count_storage_failure(self) -> None: ...
@@ -43,7 +41,6 @@ class RateLimits:
         self._searches: Counter[str] = Counter()  # under way, by token
 
     async def close(self) -> None:
-        """Closes the connections to the storage."""
         await self._counter.close()
 
     async def charge_token(self, scope: Scope, token: Token, cost: int = 1) -> None:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-import structlog
 from limits import RateLimitItem
 from limits.aio.storage import MemoryStorage, Storage
 from limits.aio.strategies import SlidingWindowCounterRateLimiter
 from limits.errors import ConfigurationError, StorageError
 from limits.storage import storage_from_string
 
+from api.log import log
 from mappings.transport.names import HostName
 
 STORAGE_SECONDS = 0.05  # that a request waits for the shared storage
@@ -23,8 +23,6 @@ KEYS_CHECKED = 8  # for their end, at each charge: more than a charge adds
 SCHEMES = ("redis", "rediss", "redis+unix")
 
 Counted = TypeVar("Counted")
-
-log = structlog.get_logger("gear.api")
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,6 @@ class WindowCounter:
         self._name = HostName(parts.hostname, parts.port or 6379) if parts.hostname else None
 
     async def close(self) -> None:
-        """Closes the connections to the storage."""
         if self._storage is not None:
             await self._storage.bridge.get_connection().aclose()  # type: ignore[attr-defined]  # of Redis alone
 

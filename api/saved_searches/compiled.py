@@ -8,7 +8,7 @@ from typing import Final
 import orjson
 
 from api.changes.entries import Side
-from api.changes.search_fields import context_of
+from api.changes.schemas import context_of
 from api.engine.feed import MatchedEntry
 from api.engine.responses import SearchEngine
 from api.errors import ApiError
@@ -31,7 +31,6 @@ class Compiled:
     prefilter: Prefilter
 
     def named(self, name: str) -> bytes:
-        """The clause with a name."""
         return b'{"bool":{"filter":[%b],"_name":%b}}' % (self.clause, orjson.dumps(name))
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-import structlog
 from opensearchpy.exceptions import TransportError
 
 from api.background import Lease, PeriodicWorker
@@ -20,6 +19,7 @@ from api.changes.tail import Tail
 from api.engine.errors import NotLoadedError
 from api.engine.feed import FeedEngine, MatchedEntry
 from api.errors import ApiError
+from api.log import log
 from api.saved_searches.compiled import (
     NOTHING,
     Compiled,
@@ -50,8 +50,6 @@ MAX_CLAUSES: Final = 20  # searches of one request: the engine takes 1,024 claus
 MAX_AT_ONCE: Final = 4  # at the same time
 MAX_COMPILED: Final = 20  # then others have the event loop
 MAX_PREFILTERED: Final = 500
-
-log = structlog.get_logger("gear.api")
 
 
 @dataclass(frozen=True)

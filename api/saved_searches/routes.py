@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Request, Response
 
 from api.auth import SearchToken
-from api.changes.search_fields import context_of
+from api.changes.schemas import context_of
 from api.changes.tail import Tail
 from api.engine.client import Engine
 from api.errors import ApiError, Detail, invalid
-from api.http.dependencies import only_query, service
+from api.http.dependencies import NoQuery, only_query, service
 from api.http.json_body import body_of, encode, json_response, parse, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit, page_of, position_of
@@ -37,8 +37,6 @@ SearchId = Annotated[str, Path(alias="id", description="the saved search's id")]
 
 @dataclass(frozen=True)
 class SavedSearchServices:
-    """What saved searches are checked, stored and matched with."""
-
     settings: Settings
     engine: Engine
     platforms: Platforms
@@ -56,7 +54,6 @@ SavedSearchDependency = Annotated[SavedSearchServices, Depends(service(SavedSear
     status_code=201,
     responses=responses(
         schemas.SavedSearchResponse,
-        *TOKEN_ERRORS,
         *BODY_ERRORS,
         "too_many_searches",
         "unknown_platform",
@@ -68,7 +65,7 @@ SavedSearchDependency = Annotated[SavedSearchServices, Depends(service(SavedSear
 async def save_search(
     request: Request,
     token: SearchToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     body: Annotated[SavedSearchBody, Depends(body_of(SavedSearchBody))],
     services: SavedSearchDependency,
 ) -> Response:
@@ -128,7 +125,7 @@ async def list_saved_searches(
     responses=responses(schemas.SavedSearchResponse, *TOKEN_ERRORS, "search_not_found"),
 )
 async def get_saved_search(
-    search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: SavedSearchDependency
+    search_id: SearchId, token: SearchToken, _: NoQuery, services: SavedSearchDependency
 ) -> Response:
     """A search of the token's own."""
     _refuse_pages(token)
@@ -145,7 +142,7 @@ async def get_saved_search(
     responses=responses(schemas.RemovedSearchResponse, *TOKEN_ERRORS, "search_not_found"),
 )
 async def delete_saved_search(
-    search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: SavedSearchDependency
+    search_id: SearchId, token: SearchToken, _: NoQuery, services: SavedSearchDependency
 ) -> Response:
     """Ends the search and the callbacks that it still has."""
     _refuse_pages(token)

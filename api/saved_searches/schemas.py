@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from api.changes.search_fields import SearchFields
+from api.changes.schemas import SearchFields
 from api.http.fields import StrictCamelCase, success
 from api.orders.schemas import Link, Text
 

@@ -59,7 +59,6 @@ class PointInTime:
         return await asyncio.gather(*(self.search(body) for body in bodies))
 
     def request(self, body: Clause) -> Clause:
-        """The search body with this point in time."""
         return {**body, "pit": {"id": self.id, "keep_alive": f"{round(self.keep_seconds * 1000)}ms"}}
 
 
@@ -108,12 +107,10 @@ class SearchContext:
 
     @property
     def body(self) -> SearchBody:
-        """The request body."""
         return self.query.body
 
     @property
     def platforms(self) -> tuple[Platform, ...]:
-        """What is searched."""
         return tuple(parse.platform for parse in self.query.parsed.parses)
 
     @property
@@ -126,7 +123,6 @@ class SearchContext:
         return replace(self, pit=pit, query=replace(self.query, position=position))
 
     def with_body(self, body: SearchBody) -> "SearchContext":
-        """The same search with another body, of the same text."""
         return replace(self, query=replace(self.query, body=body))
 
     def all_pages(self) -> "SearchContext":
@@ -134,7 +130,6 @@ class SearchContext:
         return self.with_body(self.body.model_copy(update={"page": 1, "limit": PAGE_WINDOW, "facets": []}))
 
     def parsed_as(self, parsed: ParsedQuery) -> "SearchContext":
-        """The same search with another parse of its text."""
         return replace(self, query=replace(self.query, parsed=parsed))
 
 
@@ -144,7 +139,7 @@ def search_context(
     """Parses a body; raises ApiError for an unknown platform and for fields that exclude each other. What is searched
     for meets the filters `forced` as well, whatever the body says.
     """
-    searched = _searched_platforms(body, platforms)
+    searched = tuple(platforms) if body.platform is None else (known_platform(platforms, body.platform),)
     _check_paging(body)
     has_order = body.sort is not None and body.sort.value != "relevance"
     parsed = parse_query(body.query, searched, has_order=has_order)
@@ -160,12 +155,6 @@ def forced_clauses(filters: BaseModel | None, platforms: Sequence[Platform]) -> 
     if "price" in clauses and len({platform.currency for platform in platforms}) > 1:
         raise invalid("platform", "the platforms have different currencies: name one, this token filters by price")
     return tuple(clauses.values())
-
-
-def _searched_platforms(body: SearchBody, platforms: Platforms) -> tuple[Platform, ...]:
-    if body.platform is None:
-        return tuple(platforms)
-    return (known_platform(platforms, body.platform),)
 
 
 def _check_paging(body: SearchBody) -> None:

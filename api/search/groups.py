@@ -145,7 +145,6 @@ def group_count(response: EngineResponse, max_heads: int = MAX_HEADS) -> int | N
 
 
 def grouped_items(response: EngineResponse) -> int:
-    """The number of items that these names have together."""
     return int(response["aggregations"]["number"]["sum"])
 
 

@@ -12,11 +12,10 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
-import structlog
-
 from api.background import BackgroundTasks
 from api.engine.clauses import Clause
 from api.engine.responses import EngineResponse, total_of
+from api.log import log
 from api.search.context import Page, SearchContext, page_of
 from api.search.query.request import NO_VALUE
 from mappings.money import MAX_MINOR, NO_PRICE
@@ -35,8 +34,6 @@ _SELECTIVE_FILTERS = frozenset({"ids", "seed", "pattern"})
 _SELECTIVE_WORDS = 3
 
 AskEngine = Callable[[Sequence[Platform], Sequence[Clause]], Awaitable[list[EngineResponse]]]
-
-log = structlog.get_logger("gear.api")
 
 
 @dataclass(frozen=True)
@@ -150,7 +147,6 @@ async def _histogram(context: SearchContext, histograms: PriceHistograms) -> Pri
 
 
 def _with_prices(request: Clause, lowest: int, highest: int) -> Clause:
-    """The same request for these prices alone."""
     query = request["query"]["bool"]
     return {**request, "query": {"bool": {**query, "filter": [*query["filter"], _price_clause(lowest, highest)]}}}
 

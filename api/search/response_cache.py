@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-import structlog
 from cachetools import LRUCache
 
 from api.background import BackgroundTasks, CoalescedRuns
 from api.errors import ApiError
+from api.log import log
 from mappings.platforms import Platform
-
-log = structlog.get_logger("gear.api")
 
 REVISION_SECONDS = 0.1  # more than most searches take: an engine too busy to tell its revision is searched instead
 _ENTRY_BYTES = 800  # of a short key and the objects around a response, by sys.getsizeof

@@ -30,8 +30,7 @@ from api.search.schemas.search import (
     SearchResponse,
     SuggestResponse,
 )
-from api.search.service import cached_search
-from api.search.services import SearchDependency, SearchServices
+from api.search.service import SearchDependency, SearchServices, cached_search
 from api.search.suggest.suggest import suggest
 from mappings.platforms import Platform
 from store.auth.tokens import Token
@@ -41,7 +40,6 @@ class _DirectRoute(APIRoute):
     """A route whose endpoint takes the request itself: solving dependencies takes an eighth of a search."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The endpoint."""
         endpoint: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
         return endpoint
 
@@ -51,22 +49,11 @@ router = APIRouter(tags=["search"])
 _no_query = only_query()
 
 
-def encoded_response(content: bytes) -> Response:
-    """A response of bytes that are already JSON."""
-    return Response(content, media_type="application/json")
-
-
 @search_router.post(
     "/v1/gear/search",
     summary="Search gear by text and filters",
     responses=responses(
-        SearchResponse,
-        *TOKEN_ERRORS,
-        *BODY_ERRORS,
-        "unknown_platform",
-        "page_window_exceeded",
-        "cursor_expired",
-        "search_unavailable",
+        SearchResponse, *BODY_ERRORS, "unknown_platform", "page_window_exceeded", "cursor_expired", "search_unavailable"
     ),
     dependencies=[Security(search_token)],  # for its description: the endpoint asks for it
     openapi_extra=request_body(SearchBody),
@@ -77,7 +64,8 @@ async def search(request: Request) -> Response:
     await _no_query(request)
     content = await content_of(request)
     with service_of(request, RateLimits).search_slot(request.scope, token) as charge:
-        return encoded_response(await cached_search(service_of(request, SearchServices), token, content, charge))
+        response = await cached_search(service_of(request, SearchServices), token, content, charge)
+    return Response(response, media_type="application/json")
 
 
 @router.get("/v1/gear/search", include_in_schema=False)
@@ -102,8 +90,9 @@ async def get_suggestions(
 ) -> Response:
     """Names, weapons, finishes, sets and stickers that have all words of `q`, the last one as far as it was typed.
 
-    What begins with the whole text comes first, then what most items have; only where nothing has the words, similar
-    ones are taken. `item` is a name, `finish` what a weapon is painted with, `sticker` one that is on an item.
+    What begins with the whole text comes first, then what most items have. Where nothing has the words, `q` may be the
+    beginning of a name in one of the platform's languages (`couteau pap`), and else have typos. `item` is a name,
+    `finish` what a weapon is painted with, `sticker` one that is on an item.
     """
     platforms = tuple(services.platforms) if platform is None else (known_platform(services.platforms, platform),)
     forced = (*forced_clauses(forced_filters(token), platforms), *hidden_from_all(platforms))
@@ -119,7 +108,7 @@ async def get_suggestions(
 
         request_key = ("suggest", token.filters, key)
         cached = services.response_cache.get_or_compute(request_key, lambda: Computation(compute, platforms))
-        return encoded_response(await cached)
+        return Response(await cached, media_type="application/json")
 
 
 @router.get(

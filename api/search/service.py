@@ -1,26 +1,53 @@
 """Answers a search: from its raw body to the bytes of its response."""
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import orjson
+from fastapi import Depends
 
+from api.engine.client import Engine
+from api.http.admission import Budget
+from api.http.dependencies import service
 from api.http.json_body import checked, parse
+from api.search.availability import Availability
 from api.search.context import Page, SearchContext, page_of, search_context
 from api.search.costs import Charge, extra_cost, relaxation_cost
 from api.search.facets.facets import FacetCounting, RefreshedError
+from api.search.facets.price_parts import BroadFilters
 from api.search.forced_filters import forced_filters
 from api.search.groups import grouped_page
 from api.search.pagination.cursor import START
 from api.search.pagination.cursor_page import open_cursor
+from api.search.pagination.point_in_time import PointsInTime
 from api.search.parsing.interpretation import interpretation
-from api.search.price_desc import price_desc_page
+from api.search.price_desc import PriceHistograms, price_desc_page
 from api.search.relaxation import relax
-from api.search.response_cache import Computation
+from api.search.response_cache import Computation, ResponseCache
 from api.search.schemas.search import SearchBody
-from api.search.services import SearchServices
-from api.search.unanswered import TextOutcome
+from api.search.suggest.counting import FrequentValueCounts
+from api.search.unanswered import TextOutcome, UnansweredSearches
+from mappings.platforms import Platforms
 from store.auth.tokens import Token
+
+
+@dataclass(frozen=True)
+class SearchServices:
+    """The engine of searches, what they have learnt of it, and what they leave."""
+
+    engine: Engine
+    platforms: Platforms
+    availability: Availability
+    cursor_budget: Budget
+    points_in_time: PointsInTime
+    response_cache: ResponseCache
+    broad_filters: BroadFilters
+    price_histograms: PriceHistograms
+    frequent_values: FrequentValueCounts
+    unanswered: UnansweredSearches
+
+
+SearchDependency = Annotated[SearchServices, Depends(service(SearchServices))]
 
 
 async def cached_search(services: SearchServices, token: Token, content: bytes, charge: Charge) -> bytes:

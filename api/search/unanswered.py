@@ -98,7 +98,6 @@ def first_day(days: int) -> date:
 
 
 def unanswered_entry(search: UnansweredSearch) -> dict[str, Any]:
-    """A text with its count as JSON."""
     return {
         "platform": search.platform,
         "text": search.text,

@@ -26,7 +26,6 @@ class Exchange:
     waited: float | None = None
 
     def answered(self, status: int, waited: float) -> None:
-        """Notes the response."""
         self.waited = waited
         self.outcome = "ok" if status < 400 or status == NOT_FOUND else "error"
         if self.span is not None:
@@ -43,7 +42,6 @@ class EngineObserver:
 
     @contextmanager
     def observed(self, operation: str, node: str) -> Iterator[Exchange]:
-        """Surrounds a request."""
         request_id = current_request_id()
         with _span(operation, node, request_id) if self._traced else nullcontext() as span:
             exchange = Exchange({} if request_id is None else {"x-opaque-id": request_id}, span)

@@ -106,7 +106,6 @@ class LimitMetrics:
         self._refused_of("address", "")
 
     def count_cost(self, token: str, cost: int) -> None:
-        """Counts what a request cost its token."""
         self._cost_of(self._label(token)).inc(cost)
 
     def count_refused(self, limit: str, token: str = "") -> None:
@@ -138,7 +137,6 @@ class EngineMetrics:
         self.set_ejected_nodes = ejected.set
 
     def count_request(self, operation: str, outcome: str, seconds: float) -> None:
-        """Counts a request and the engine's time for it."""
         self._duration_of(operation, outcome).observe(seconds)
 
 
@@ -172,14 +170,11 @@ class OrderMetrics:
 
 
 class CatalogueMetrics:
-    """Items of writes to the catalogue."""
-
     def __init__(self, registry: CollectorRegistry) -> None:
         written = "Items of writes to the catalogue by result"
         self._count = LabelledCounter(registry, "gear_catalogue_items", written, "result")
 
     def count_items(self, written: int, superseded: int, refused: int) -> None:
-        """Counts the items of a request."""
         for result, items in (("written", written), ("superseded", superseded), ("refused", refused)):
             self._count(result, items)
 

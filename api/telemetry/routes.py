@@ -16,7 +16,7 @@ from api.auth import MetricsToken
 from api.background import BackgroundTasks, SingleFlight
 from api.engine.client import Engine
 from api.errors import ApiError
-from api.http.dependencies import only_query, service
+from api.http.dependencies import NoQuery, service
 from api.http.openapi import TOKEN_ERRORS, text_responses
 from api.readiness import Readiness
 from api.telemetry.backlogs import BacklogReader, backlog_metrics
@@ -51,8 +51,6 @@ class GenerationReader:
 
 @dataclass(frozen=True)
 class TelemetryServices:
-    """What the metrics are read from."""
-
     metrics: Metrics
     backlogs: BacklogReader
     readiness: Readiness
@@ -71,7 +69,6 @@ class _Joined(CollectorRegistry):
         self._more = metrics
 
     def collect(self) -> Iterator[Metric]:
-        """All of them."""
         yield from self._joined.collect()
         yield from self._more
 
@@ -88,12 +85,7 @@ def _build_info() -> Metric:
     response_class=Response,
     responses=text_responses(EXAMPLE, *TOKEN_ERRORS),
 )
-async def get_metrics(
-    request: Request,
-    token: MetricsToken,
-    _: Annotated[None, Depends(only_query())],
-    services: TelemetryDependency,
-) -> Response:
+async def get_metrics(request: Request, token: MetricsToken, _: NoQuery, services: TelemetryDependency) -> Response:
     """Requests by route and code, their times and the engine's, the backlogs in the store and the index that serves, in
     the format that `Accept` names.
 

@@ -33,5 +33,4 @@ class RequestedWork(Sampler):
         return self._sampler.should_sample(parent_context, trace_id, name, kind, attributes, links, trace_state)
 
     def get_description(self) -> str:
-        """The SDK's name for it."""
         return f"RequestedWork{{{self._sampler.get_description()}}}"

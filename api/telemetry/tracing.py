@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Final
 from fastapi.telemetry import TelemetryConfig
 from opentelemetry import trace
 from starlette.concurrency import run_in_threadpool
-from starlette.types import Scope
 
 from api.settings import Settings
 from store.connection.engine import Store
 
 if TYPE_CHECKING:
     from aiohttp import TraceConfig
-    from yarl import URL
 
 # Probes are many and say nothing; the path of a buyer's page is a secret.
 UNTRACED: Final = ("/health/", "/metrics", "/orders/")
@@ -33,12 +31,8 @@ def telemetry_of(settings: Settings) -> TelemetryConfig:
         "logs": False,
         "operation_spans": False,
         "auto_configure": False,
-        "exclude": _is_untraced,
+        "exclude": lambda scope: str(scope.get("path", "")).startswith(UNTRACED),
     }
-
-
-def _is_untraced(scope: Scope) -> bool:
-    return str(scope.get("path", "")).startswith(UNTRACED)
 
 
 @asynccontextmanager
@@ -68,11 +62,7 @@ async def exporting(settings: Settings, store: Store) -> AsyncIterator[Sequence[
     trace.set_tracer_provider(provider)
     SQLAlchemyInstrumentor().instrument(engine=store.sync_engine, skip_dep_check=True)
     try:
-        yield (create_trace_config(url_filter=_origin),)
+        # a receiver without its path and query, which may hold secrets
+        yield (create_trace_config(url_filter=lambda url: str(url.origin())),)
     finally:
         await run_in_threadpool(provider.shutdown)  # sends what is left
-
-
-def _origin(url: "URL") -> str:
-    """A receiver without its path and query, which may hold secrets."""
-    return str(url.origin())

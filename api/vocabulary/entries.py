@@ -1,7 +1,10 @@
-"""Entries of a vocabulary that operators add: a term, a pin or a hide. They are checked, added, removed and shown."""
+"""Entries of a vocabulary that operators add: a term, a pin or a hide. They are checked, added, removed, shown,
+and brought into the searches of this worker.
+"""
 
+import asyncio
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from api.errors import invalid
 from api.http.fields import Strict
+from api.log import log
 from api.vocabulary.schemas import VocabularyBody
 from mappings.platforms import Platform, Platforms
 from mappings.timestamps import rfc3339
@@ -23,6 +27,7 @@ from store.records import Actor
 from store.vocabulary_terms import AddedTerm
 
 MAX_ENTRIES: Final = 1000  # at once, of all platforms
+READ_SECONDS: Final = 2.0  # an entry applies within 5 seconds
 
 
 class _StoredPin(Strict):
@@ -76,7 +81,6 @@ def entries_of(platform: Platform, rows: Iterable[AddedTerm]) -> Entries:
 
 
 def stored(body: VocabularyBody) -> str:
-    """The entry as the store has it."""
     if body.term is not None:
         return json.dumps(body.term.term().model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
     return json.dumps(body.model_dump(mode="json", include={"pin", "hide"}, exclude_none=True), ensure_ascii=False)
@@ -133,3 +137,47 @@ def copy_with(platforms: Platforms, platform: Platform, rows: Sequence[AddedTerm
     changed = platform.model_copy()
     entries.apply(changed, changed.vocabulary_with(entries.terms))
     return Platforms([changed if each.id == platform.id else each for each in platforms])
+
+
+class AddedTerms:
+    """The entries as this worker has read them last; `on_change` is called before the first search with others."""
+
+    def __init__(self, store: Store, platforms: Platforms, on_change: Callable[[], None]) -> None:
+        self._store = store
+        self._platforms = platforms
+        self._on_change = on_change
+        self._added: Sequence[AddedTerm] = []
+
+    async def read(self) -> float:
+        """Reads them once; returns the seconds until the next time. Raises StoreUnavailable.
+
+        While the store is away, the entries stay as they were.
+        """
+        async with self._store.reading() as connection:
+            added = await vocabulary_terms.read(connection)
+        if added != self._added:
+            count = await _use(self._platforms, added)
+            self._on_change()
+            self._added = added
+            log.info("the vocabulary has changed", entries=count, left_out=len(added) - count)
+        return READ_SECONDS
+
+
+async def read_terms(store: Store, platforms: Platforms) -> None:
+    """Makes the added entries part of the platforms' vocabularies, once; raises StoreUnavailable."""
+    async with store.reading() as connection:
+        added = await vocabulary_terms.read(connection)
+    await _use(platforms, added)
+
+
+async def _use(platforms: Platforms, added: Sequence[AddedTerm]) -> int:
+    """Makes those that this version can read hold for the platforms, all at once; returns how many there are. The
+    vocabularies with them are made beside searches.
+    """
+    extended = []
+    for platform in platforms:
+        entries = entries_of(platform, added)
+        extended.append((platform, entries, await asyncio.to_thread(platform.vocabulary_with, entries.terms)))
+    for platform, entries, vocabulary in extended:
+        entries.apply(platform, vocabulary)
+    return sum(len(entries) for _, entries, _ in extended)

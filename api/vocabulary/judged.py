@@ -35,8 +35,7 @@ class JudgedQuery(Strict):
     @model_validator(mode="after")
     def _says_what_is_right(self) -> Self:
         if bool(self.ids or self.names or self._has_conditions) == self.nothing:
-            message = "say what is right by `ids`, `names`, `words` or `filters`, or that `nothing` is"
-            raise ValueError(message)
+            raise ValueError("say what is right by `ids`, `names`, `words` or `filters`, or that `nothing` is")
         return self
 
     @property
@@ -67,7 +66,6 @@ class JudgedPage:
     is_right: bool
 
     def as_json(self) -> dict[str, Any]:
-        """The name that comes first, where the first right item is, and whether the page is as it should be."""
         return {"first": self.first, "place": self.place or None, "right": self.is_right}
 
 
@@ -89,7 +87,6 @@ class Change:
 
     @property
     def is_visible(self) -> bool:
-        """Whether the first pages differ."""
         return self.before.ids != self.after.ids
 
     @property
@@ -99,7 +96,6 @@ class Change:
         return "same" if before == after else "worse" if after > before else "better"
 
     def as_json(self) -> dict[str, Any]:
-        """The query, the verdict and both pages."""
         pages = {"before": self.before.as_json(), "after": self.after.as_json()}
         return {"query": self.judgment.query, "verdict": self.verdict, **pages}
 
@@ -117,11 +113,9 @@ class Report:
 
     @property
     def worse(self) -> int:
-        """How many queries get worse."""
         return sum(change.verdict == "worse" for change in self.changes)
 
     def as_json(self) -> dict[str, Any]:
-        """How many queries there are, how many get worse, and those whose first page changes."""
         return {"queries": self.queries, "worse": self.worse, "changed": [each.as_json() for each in self.changes]}
 
 
@@ -134,11 +128,9 @@ def read_judged(lines: Iterable[str]) -> list[JudgedQuery]:
                 judgments.append(JudgedQuery.model_validate_json(line))
             except ValidationError as error:
                 reasons = "; ".join(_reason(each["loc"], each["msg"]) for each in error.errors())
-                message = f"line {number} is no judged query: {reasons}"
-                raise ValueError(message) from None
+                raise ValueError(f"line {number} is no judged query: {reasons}") from None
     if not judgments:
-        message = "the file has no judged query"
-        raise ValueError(message)
+        raise ValueError("the file has no judged query")
     return judgments
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from api.auth import CatalogueToken
 from api.engine.client import Engine
 from api.errors import ApiError
-from api.http.dependencies import only_query, service
+from api.http.dependencies import NoQuery, only_query, service
 from api.http.json_body import body_of, json_response, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.known_platforms import known_platform, platform_or_only
@@ -26,8 +26,6 @@ PlatformParameter = Annotated[str | None, Query(description="slug or id of a pla
 
 @dataclass(frozen=True)
 class VocabularyServices:
-    """What the vocabulary is stored and tried with."""
-
     engine: Engine
     platforms: Platforms
     store: Store
@@ -57,12 +55,12 @@ async def list_vocabulary(
     "/v1/vocabulary",
     summary="Add to the vocabulary",
     status_code=201,
-    responses=responses(schemas.VocabularyEntryResponse, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", status=201),
+    responses=responses(schemas.VocabularyEntryResponse, *BODY_ERRORS, "unknown_platform", status=201),
     openapi_extra=request_body(VocabularyBody),
 )
 async def add_vocabulary(
     token: CatalogueToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     body: Annotated[VocabularyBody, Depends(body_of(VocabularyBody))],
     services: VocabularyDependency,
 ) -> Response:
@@ -84,7 +82,7 @@ async def add_vocabulary(
 async def remove_vocabulary(
     entry_id: Annotated[str, Path(alias="id", description="the entry's id")],
     token: CatalogueToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     services: VocabularyDependency,
 ) -> Response:
     """Removes an entry; every worker forgets it within 5 seconds."""
@@ -96,18 +94,12 @@ async def remove_vocabulary(
 @router.post(
     "/v1/vocabulary/test",
     summary="Try an entry of the vocabulary",
-    responses=responses(
-        schemas.VocabularyTestResponse,
-        *TOKEN_ERRORS,
-        *BODY_ERRORS,
-        "unknown_platform",
-        "search_unavailable",
-    ),
+    responses=responses(schemas.VocabularyTestResponse, *BODY_ERRORS, "unknown_platform", "search_unavailable"),
     openapi_extra=request_body(VocabularyTestBody),
 )
 async def try_vocabulary(
     token: CatalogueToken,
-    _: Annotated[None, Depends(only_query())],
+    _: NoQuery,
     body: Annotated[VocabularyTestBody, Depends(body_of(VocabularyTestBody))],
     services: VocabularyDependency,
 ) -> Response:

@@ -90,8 +90,7 @@ class VocabularyBody(Strict):
     @model_validator(mode="after")
     def _is_one_entry(self) -> Self:
         if sum(each is not None for each in (self.term, self.pin, self.hide)) != 1:
-            message = "give exactly one of term, pin and hide"
-            raise ValueError(message)
+            raise ValueError("give exactly one of term, pin and hide")
         return self
 
 

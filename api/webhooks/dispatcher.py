@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 from random import SystemRandom
 from typing import Final, Self
 
-import structlog
 from aiohttp import TraceConfig
 
 from api.background import STOP_SECONDS, PeriodicWorker, finish, linger
+from api.log import log
 from api.settings import Settings
 from api.webhooks import schedule
 from api.webhooks.limits import FreeCapacity, ReceiverLimits, TokenWeights
@@ -32,8 +32,6 @@ LEASE_MARGIN_SECONDS: Final = 15.0  # after an attempt's deadline: to record it,
 RECORD_RETRY_SECONDS: Final = 0.5
 RECORD_LINGER_SECONDS: Final = 0.02
 MAX_RECORD_BATCH: Final = 50  # one transaction: SQLite's lock is free again well within a tenth of a second
-
-log = structlog.get_logger("gear.api")
 
 
 class AttemptRecorder:
@@ -160,7 +158,6 @@ class Dispatcher:
         return len(leased)
 
     async def _deliver(self, work: DeliveryWork) -> None:
-        """Makes one attempt and records it."""
         started_at = self._clock()
         sent = await self._send(work, started_at)
         if sent is None:  # no attempt: the callback is due again when its lease has run out

@@ -40,7 +40,6 @@ class ReceiverLimits:
         self._limits: FIFOCache[str, int] = FIFOCache(MAX_RECEIVERS)
 
     def update(self, receiver: str, sent: SendResult) -> None:
-        """Sets the limit by how an attempt ended."""
         self._limits.pop(receiver, None)
         if sent.outcome == "timeout":
             self._limits[receiver] = SLOW_RECEIVER_LIMIT

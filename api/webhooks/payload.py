@@ -46,8 +46,7 @@ def message_of(work: DeliveryWork, entry_of: EntryOf, now: datetime) -> Message 
     """
     url = work.subject.callback_url
     if url is None:
-        message = f"{work.subject.id} has no callback address"
-        raise ValueError(message)
+        raise ValueError(f"{work.subject.id} has no callback address")
     content = _content(work.subject, entry_of)
     if content is None:
         return None

@@ -37,8 +37,7 @@ class CheckingResolver(AbstractResolver):
         """Raises ReceiverRefusedError for a name with an address that is not global, OSError for an unknown one."""
         addresses = await self._lookup(host)
         if not addresses or len(addresses) > MAX_ADDRESSES:
-            message = f"the name has {len(addresses)} addresses"
-            raise OSError(message)
+            raise OSError(f"the name has {len(addresses)} addresses")
         if not self._allow_insecure and not all(is_global(address) for address in addresses):
             raise ReceiverRefusedError("the name has an address that is not on the public internet")
         return [
@@ -81,5 +80,4 @@ def _with_scope(text: str, scope: int) -> IPv6Address:
     try:
         return IPv6Address(text if not scope or "%" in text else f"{text}%{scope}")
     except AddressValueError as error:
-        message = f"the name server gave {text!r}, which is no address"
-        raise OSError(message) from error
+        raise OSError(f"the name server gave {text!r}, which is no address") from error

@@ -41,7 +41,7 @@ class SendResult:
 
 
 class Sender:
-    """Sends callbacks; to be used within `async with`. Each attempt has a connection of its own."""
+    """Sends callbacks; `async with` closes it. Each attempt has a connection of its own."""
 
     def __init__(
         self,
@@ -53,20 +53,14 @@ class Sender:
         trace_configs: Sequence[TraceConfig] = (),
     ) -> None:
         self._allow_insecure = allow_insecure
-        self._lookup = lookup
         self.seconds = seconds
-        self._certificates = certificates
-        self._trace_configs = list(trace_configs)
-        self._session: ClientSession | None = None
-
-    async def __aenter__(self) -> Self:
         connector = TCPConnector(
-            resolver=CheckingResolver(self._lookup, self._allow_insecure),
-            socket_factory=partial(socket_to, allow_insecure=self._allow_insecure),
+            resolver=CheckingResolver(lookup, allow_insecure),
+            socket_factory=partial(socket_to, allow_insecure=allow_insecure),
             use_dns_cache=False,
             force_close=True,
             limit=0,  # the dispatcher bounds them
-            ssl=self._certificates or True,
+            ssl=certificates or True,
         )
         self._session = ClientSession(
             connector=connector,
@@ -75,17 +69,18 @@ class Sender:
             skip_auto_headers=("Accept-Encoding",),
             auto_decompress=False,
             trust_env=False,
-            trace_configs=self._trace_configs,
+            trace_configs=list(trace_configs),
             read_bufsize=BODY_BYTES,
             max_line_size=HEAD_BYTES,
             max_field_size=HEAD_BYTES,
             max_headers=HEADERS,
         )
+
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_details: object) -> None:
-        if self._session is not None:
-            await self._session.close()
+        await self._session.close()
 
     async def send(self, message: Message) -> SendResult:
         """Makes one attempt, in `seconds` at most."""
@@ -100,9 +95,6 @@ class Sender:
     async def _attempt(self, message: Message) -> tuple[Outcome, int | None, str | None]:
         if self.problem_of(message.url):
             return "refused", None, None
-        if self._session is None:
-            msg = "use the sender within `async with`"
-            raise RuntimeError(msg)
         try:
             async with asyncio.timeout(self.seconds):
                 response = await self._session.post(

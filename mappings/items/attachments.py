@@ -51,15 +51,11 @@ def count_token(name: str, count: int) -> str:
     return f"{name_key(name)}{SEPARATOR}{count}"
 
 
-def ranked_range(name: str, count: int, low: float, high: float) -> tuple[str, str]:
-    """The first and last token of the items whose `count`-th least worn one of this name lies within the bounds."""
-    start = f"{name_key(name)}{SEPARATOR}{count}:"
-    return start + wear_key(low), start + wear_key(high)
-
-
-def other_range(name: str, low: float, high: float) -> tuple[str, str]:
-    """The same for any other than the least worn."""
-    start = f"{name_key(name)}{SEPARATOR}+:"
+def wear_range(name: str, rank: int | None, low: float, high: float) -> tuple[str, str]:
+    """The first and last token of the items whose `rank`-th least worn one of this name lies within the bounds; None:
+    any other than the least worn.
+    """
+    start = f"{name_key(name)}{SEPARATOR}{'+' if rank is None else rank}:"
     return start + wear_key(low), start + wear_key(high)
 
 

@@ -107,7 +107,6 @@ class _Connection(asyncio.Protocol):
             self._ends_at_eof = not any(name in self._headers for name in _LENGTH_HEADERS)
 
     def on_body(self, body: bytes) -> None:
-        """Called by the parser."""
         self._parts.append(body)
         if self._is_head:  # it has none
             self.abort()
@@ -140,10 +139,13 @@ class _Connection(asyncio.Protocol):
 class HttpClient:
     """The connections to one server: at most `limit`, each for one exchange at a time."""
 
-    def __init__(self, host: str, port: int, tls: ssl.SSLContext | None, limit: int) -> None:
+    def __init__(
+        self, host: str, port: int, tls: ssl.SSLContext | None, limit: int, idle_seconds: float = IDLE_SECONDS
+    ) -> None:
         self._host = host
         self._name = HostName(host, port)
         self._tls = tls
+        self._idle_seconds = idle_seconds
         self._slots = asyncio.Semaphore(limit)
         self._open: set[_Connection] = set()
         self._idle: deque[_Connection] = deque()  # the one used last is the last
@@ -173,7 +175,7 @@ class HttpClient:
         await asyncio.sleep(0)  # then the event loop has ended them
 
     def _take(self) -> _Connection | None:
-        oldest = time.monotonic() - IDLE_SECONDS
+        oldest = time.monotonic() - self._idle_seconds
         while self._idle and self._idle[0].idle_since < oldest:
             self._idle.popleft().abort()
         while self._idle:

@@ -130,11 +130,9 @@ class AmountWords:
         return self.numerals.in_digits(text, self._is_amount, is_name)
 
     def has(self, word: str) -> bool:
-        """Whether it is one of the words beside amounts."""
         return spelling_of(word) in self._words
 
     def make_tables(self) -> None:
-        """Makes every table that reading a text needs."""
         _ = (self._bound_letters, self._amount_next, self.ranges, self.numerals.pattern)
 
     def _before(self, text: str, letters: str, at: int) -> AmountMatch | None:
@@ -221,7 +219,6 @@ class AmountWords:
 
     @cached_property
     def _tree(self) -> _Node:
-        """The spellings by their letters."""
         tree = _Node()
         for spelling, word in self._words.items():
             node = tree

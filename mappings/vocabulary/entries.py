@@ -103,7 +103,6 @@ class Use:
 
 
 def uses_of(term: VocabularyTerm) -> list[Use]:
-    """The uses of each of its spellings, one for each of its words."""
     filters = tuple(term.filters.items())
     excludes = Meaning(tuple(term.excludes.items())) if term.excludes else None
     choices = [" ".join(filter(None, (term.words, each))) for each in term.any_words or ("",)]

@@ -14,8 +14,7 @@ MAX_PINNED = 100  # names for one text, of all pins together
 
 def _with_words(text: str) -> str:
     if not words_of(text):
-        message = f"the text {text!r} has no letter and no digit"
-        raise ValueError(message)
+        raise ValueError(f"the text {text!r} has no letter and no digit")
     return text
 
 

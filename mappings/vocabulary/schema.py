@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from mappings.fields import DETAILS, SORTS
 from mappings.strict_model import StrictModel
-from mappings.vocabulary.trade import spelt
+from mappings.vocabulary.words import spelt
 
 KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,."
 
@@ -29,8 +29,7 @@ class VocabularyTerm(StrictModel):
     @model_validator(mode="after")
     def _means_something(self) -> "VocabularyTerm":
         if not (self.filters or self.words or self.any_words or self.excludes):
-            message = f"{self.spellings[0]!r} means nothing: give it filters, words, any_words or excludes"
-            raise ValueError(message)
+            raise ValueError(f"{self.spellings[0]!r} means nothing: give it filters, words, any_words or excludes")
         _check_fields((*self.filters, *self.excludes, *self.otherwise))
         return self
 
@@ -81,12 +80,12 @@ class VocabularyFile(StrictModel):
     has_attached: tuple[str, ...] = ()  # `stickered`: something is on the item
 
     # Trade posts.
-    selling: tuple[str, ...] = ()  # `wts`: what is beside it is for sale
-    buying: tuple[str, ...] = ()  # `wtb`: what is beside it is wanted
-    seeking: tuple[str, ...] = ()  # `looking`: what is wanted follows
-    exchanging: tuple[str, ...] = ()  # `swap`: it is an exchange
-    returns: tuple[str, ...] = ()  # `for`: in an exchange what is wanted follows
-    payments: tuple[str, ...] = ()  # `paypal`: what an item is paid with
+    selling: Letters = frozenset()  # `wts`: what is beside it is for sale
+    buying: Letters = frozenset()  # `wtb`: what is beside it is wanted
+    seeking: Letters = frozenset()  # `looking`: what is wanted follows
+    exchanging: Letters = frozenset()  # `swap`: it is an exchange
+    returns: Letters = frozenset()  # `for`: in an exchange what is wanted follows
+    payments: Letters = frozenset()  # `paypal`: what an item is paid with
 
     # Inflection.
     endings: tuple[str, ...] = ()  # may follow a spelling
@@ -116,13 +115,11 @@ class VocabularyFile(StrictModel):
         names = [sort.name for sort in SORTS]
         for name in value:
             if name not in names:
-                message = f"{name!r} is no sort; those are {', '.join(names)}"
-                raise ValueError(message)
+                raise ValueError(f"{name!r} is no sort; those are {', '.join(names)}")
         return value
 
 
 def _check_fields(fields: Iterable[str]) -> None:
     for name in fields:
         if name not in DETAILS:
-            message = f"{name!r} is no string field of an item; those are {', '.join(DETAILS)}"
-            raise ValueError(message)
+            raise ValueError(f"{name!r} is no string field of an item; those are {', '.join(DETAILS)}")

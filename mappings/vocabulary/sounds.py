@@ -8,6 +8,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import product
 
 from mappings.vocabulary.words import letters_of, words_of
@@ -98,9 +99,8 @@ class Loanwords:
 
     def __init__(self, names: Iterable[str], letters: Mapping[str, str], max_remembered: int = MAX_REMEMBERED) -> None:
         self._letters = letters
-        self._max_remembered = max_remembered
         self._names: dict[str, list[str]] = {}
-        self._heard: dict[str, str] = {}
+        self.name_of = lru_cache(max_remembered)(self._nearest)
         spoken = (" ".join(word for word in words_of(name.lower()) if word.isascii()) for name in names)
         full_names = dict.fromkeys(name for name in spoken if name.replace(" ", "").isalpha())
         parts = dict.fromkeys(word for name in full_names for word in name.split())
@@ -109,15 +109,8 @@ class Loanwords:
                 if len(sound) >= MIN_BORROWED:
                     self._names.setdefault(sound, []).append(name)
 
-    def name_of(self, word: str) -> str:
-        """The name that a word in syllables sounds like; none: empty."""
-        if word not in self._heard:
-            if len(self._heard) == self._max_remembered:
-                self._heard.clear()
-            self._heard[word] = self._nearest(word)
-        return self._heard[word]
-
     def _nearest(self, word: str) -> str:
+        """The name that a word in syllables sounds like; none: empty."""
         written = "".join(self._sound_of(letter) for letter in word)
         sound = _borrowed(_consonants(written))
         names = self._names.get(sound, ())

@@ -1,9 +1,10 @@
 """A platform's vocabulary: what each spelling means, looked up by its letters. Pure."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from pydantic import model_validator
@@ -19,14 +20,23 @@ from mappings.vocabulary.phrases import Phrases, beginnings_of
 from mappings.vocabulary.schema import VocabularyFile, VocabularyTerm
 from mappings.vocabulary.segments import Segments
 from mappings.vocabulary.sounds import Homophones, Loanwords, Sounds
-from mappings.vocabulary.trade import TradeLetters, TradeWords, spelt
-from mappings.vocabulary.words import has_words, letters_of, words_of
+from mappings.vocabulary.trade import TradeLetters
+from mappings.vocabulary.words import has_words, letters_of, spelt, words_of
 
-MAX_UNFINISHED = 10  # meanings of a word that is being typed
+LAST_LETTER = chr(0x10FFFF)
 REACH_LETTERS = 4  # of a spelling, by which texts are seen not to have it
 MIN_STEM = 4  # letters before an ending, at least
 # tables that are made from the entries
-_OF_ENTRIES = ("longest", "_reach", "_stems", "_segments", "_inflections", "joined_exclusions", "misspellings")
+_OF_ENTRIES = (
+    "longest",
+    "_sorted",
+    "_reach",
+    "_stems",
+    "_segments",
+    "_inflections",
+    "joined_exclusions",
+    "misspellings",
+)
 
 
 class Vocabulary(VocabularyFile):
@@ -36,8 +46,7 @@ class Vocabulary(VocabularyFile):
     def _spellings_have_letters(self) -> "Vocabulary":
         for spelling in chain.from_iterable(spellings for _, spellings in self._uses()):
             if not has_words(spelling):
-                message = f"the spelling {spelling!r} has no letter and no digit"
-                raise ValueError(message)
+                raise ValueError(f"the spelling {spelling!r} has no letter and no digit")
         return self
 
     def make_tables(self) -> None:
@@ -153,12 +162,16 @@ class Vocabulary(VocabularyFile):
         """Spellings in other letters without their endings: `наклейк` of `наклейка`."""
         return stems_of(self.entries, self._endings, MIN_STEM, self._may_inflect)
 
-    def unfinished(self, letters: str) -> list[Meaning]:
-        """What spellings in other letters mean that begin so, the shortest first, at most MAX_UNFINISHED."""
-        if letters.isascii():
-            return []
-        spellings = sorted((each for each in self.entries if each.startswith(letters)), key=len)
-        return list(dict.fromkeys(chain(*(self.entries[each].meanings for each in spellings))))[:MAX_UNFINISHED]
+    def unfinished(self, letters: str, limit: int) -> list[Meaning]:
+        """What spellings mean that begin with these letters, the shortest first."""
+        start, end = (bisect_left(self._sorted, each) for each in (letters, letters + LAST_LETTER))
+        meanings = chain.from_iterable(self.entries[each].meanings for each in sorted(self._sorted[start:end], key=len))
+        return list(islice(dict.fromkeys(meanings), limit))
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        """The letters of its spellings, so that those with a beginning are found."""
+        return sorted(self.entries)
 
     def segments(self, word: str) -> list[str]:
         """A word of a script that parts no words by blanks, in the spellings that are in it; else the word alone."""
@@ -178,7 +191,6 @@ class Vocabulary(VocabularyFile):
 
     @cached_property
     def phrases(self) -> Phrases:
-        """Names of words that belong together."""
         return Phrases((*self.words, *self.finish_names))
 
     @cached_property
@@ -193,7 +205,6 @@ class Vocabulary(VocabularyFile):
 
     @cached_property
     def words_of_finishes(self) -> frozenset[str]:
-        """The letters of each word of the names of finishes."""
         return frozenset(letters_of([word]) for name in self.finish_names for word in words_of(name))
 
     @cached_property
@@ -256,8 +267,7 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def trade(self) -> TradeLetters:
         """The words of trade posts; all but `returns` say nothing of an item."""
-        words = (self.selling, self.buying, self.seeking, self.exchanging, self.returns, self.payments)
-        return TradeLetters(TradeWords(*words))
+        return TradeLetters(self)
 
     @cached_property
     def second_meanings(self) -> Mapping[str, tuple[Meaning, ...]]:
@@ -270,7 +280,6 @@ class Vocabulary(VocabularyFile):
 
     @cached_property
     def finishes(self) -> frozenset[str]:
-        """The letters of the names of finishes."""
         return frozenset(self.folded_finishes)
 
     @cached_property
@@ -284,7 +293,6 @@ class Vocabulary(VocabularyFile):
 
     @cached_property
     def amount_words(self) -> AmountWords:
-        """The words beside amounts."""
         return AmountWords(self.amounts, self.ranges, self.numerals)
 
     def narrows(self, meanings: Iterable[Meaning]) -> bool:

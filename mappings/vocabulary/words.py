@@ -68,7 +68,6 @@ def letters_of(words: Iterable[str]) -> str:
 
 @lru_cache(maxsize=8192)  # the same names come again and again
 def letters_of_text(text: str) -> str:
-    """The letters of all words of a text."""
     return letters_of(words_of(text))
 
 
@@ -76,3 +75,8 @@ def letters_of_text(text: str) -> str:
 def _letters(joined: str) -> str:
     letters = unicodedata.normalize("NFKD", joined).translate(_WITHOUT_ACCENTS).casefold().translate(_WRITTEN_AS)
     return _VOICED.sub(lambda kana: unicodedata.normalize("NFC", kana.group()), letters)
+
+
+def spelt(spellings: Iterable[str]) -> frozenset[str]:
+    """The letters of each spelling."""
+    return frozenset(letters_of(words_of(spelling)) for spelling in spellings)

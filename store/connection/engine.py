@@ -35,6 +35,7 @@ class Store:
         *,
         timeouts: Timeouts | None = None,
         connections: int | None = DEFAULT_CONNECTIONS,
+        transaction_seconds: float = TRANSACTION_SECONDS,
         cipher: Cipher | None = None,
         on_transaction: OnTransaction = lambda _kind, _waited, _seconds: None,
     ) -> None:
@@ -42,6 +43,7 @@ class Store:
         address = database_address(url)
         self._on_transaction = on_transaction
         self._timeouts = timeouts or Timeouts()
+        self._transaction_seconds = min(transaction_seconds, TRANSACTION_SECONDS)
         self._engine = make_engine(address, self._timeouts, connections=connections, cipher=cipher)
         # SQLite takes one writer at a time and makes the others poll. Writers of this process queue here, in
         # order, so that only other processes are polled for.
@@ -140,7 +142,7 @@ class Store:
         rolled back by then, and would answer a COMMIT as if all were well.
         """
         failures: list[BaseException] = []
-        deadline = asyncio.timeout(TRANSACTION_SECONDS)
+        deadline = asyncio.timeout(self._transaction_seconds)
         connected = None
         try:
             async with deadline, AsyncExitStack() as stack:

@@ -25,14 +25,14 @@ def chromium_of(own: str) -> str | None:
 async def chromium() -> AsyncIterator[Browser]:
     """The system's Chromium, else playwright's own, without a window."""
     async with async_playwright() as playwright:
-        found = chromium_of(playwright.chromium.executable_path)
-        if found is None:
+        executable = chromium_of(playwright.chromium.executable_path)
+        if executable is None:
             if os.environ.get("GEAR_TEST_BROWSER") == "required":
                 pytest.fail(HOW, pytrace=False)
             pytest.skip(HOW)
         # as root Chromium has no sandbox of its own; it only meets our pages here
         browser = await playwright.chromium.launch(
-            executable_path=found, args=["--no-sandbox"] if os.getuid() == 0 else []
+            executable_path=executable, args=["--no-sandbox"] if os.getuid() == 0 else []
         )
         try:
             yield browser

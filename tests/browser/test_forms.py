@@ -13,9 +13,9 @@ async def test_the_forms_need_nothing_but_the_service(chromium: Browser, tmp_pat
     settings = settings_for("http://127.0.0.1:1", "none", tmp_path)
     await migrated(settings.database_url)
     complaints: list[str] = []
-    asked: list[str] = []
+    requested: list[str] = []
     async with served(settings) as base, opened(chromium, "about:blank", complaints) as page:
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: requested.append(request.url))
         await page.goto(f"{base}/docs")
         live = page.locator("#operations-health-getLiveness")
         await live.get_by_role("button").first.click()
@@ -23,5 +23,5 @@ async def test_the_forms_need_nothing_but_the_service(chromium: Browser, tmp_pat
         await live.get_by_role("button", name="Execute").click()
         await expect(live.locator(".live-responses-table")).to_contain_text('"status"')
     assert complaints == []
-    assert [url for url in asked if not url.startswith((base, "data:"))] == []
-    assert f"{base}/docs/swagger-ui-bundle.js" in asked
+    assert [url for url in requested if not url.startswith((base, "data:"))] == []
+    assert f"{base}/docs/swagger-ui-bundle.js" in requested

@@ -79,8 +79,8 @@ async def test_an_open_page_goes_on_to_the_shop_at_the_end(
             await expect(page.locator("h1")).to_have_text("Order received")
             await order.move(*states)
             await page.wait_for_url(f"{there}/{end}?order=1")
-        asked = next(one for one in shop.received if one.target == f"/{end}?order=1")
-        assert "referer" not in asked.headers, "the page's address is a secret"
+        visit = next(request for request in shop.received if request.target == f"/{end}?order=1")
+        assert "referer" not in visit.headers, "the page's address is a secret"
 
 
 async def test_without_scripts_the_page_renews_itself(chromium: Browser, tmp_path: Path) -> None:

@@ -86,14 +86,14 @@ def test_the_feed_reader_keeps_a_copy_over_its_death(service: Service, tmp_path:
 
     with GearClient(service.url, service.writer) as gear:
         gear.put_items(730, [item(1, 10.0), item(2, 20.0)], visible=True)
-        for changed, gone, expected in (
+        for changed, deleted, expected in (
             ([item(3, 30.0)], [1], {2: 20.0, 3: 30.0}),
             ([item(2, 21.0)], [3], {2: 21.0}),
         ):
             process = subprocess.Popen(command, env=environment)
             try:
                 gear.put_items(730, changed)
-                gear.delete_items(730, ids=gone)
+                gear.delete_items(730, ids=deleted)
                 copied(expected)
             finally:
                 process.kill()

@@ -16,7 +16,7 @@ from tests.support.clients import EXAMPLES
 from tests.support.store.postgres import logical_postgres
 
 REDLINE, SLATE = "AK-47 | Redline (Field-Tested)", "AK-47 | Slate (Field-Tested)"
-STRANGER = {"id": 99, "name": "AWP | Asiimov (Field-Tested)", "price": 9.0}
+FOREIGN_ITEM = {"id": 99, "name": "AWP | Asiimov (Field-Tested)", "price": 9.0}
 Offers = dict[int, tuple[str, float]]
 SHOP = (
     "CREATE TABLE products (id int PRIMARY KEY, name text, weapon text, exterior text)",
@@ -62,7 +62,7 @@ async def until_listed(url: str, index: str, expected: Offers) -> None:
     with OpenSearch(url) as client:
         while True:
             hits = client.search(index=index)["hits"]["hits"]
-            items = [hit["_source"] for hit in hits if hit["_source"]["id"] != STRANGER["id"]]
+            items = [hit["_source"] for hit in hits if hit["_source"]["id"] != FOREIGN_ITEM["id"]]
             listed = {item["id"]: (item["name"], item["price"] / 100) for item in items}
             if listed == expected:
                 return
@@ -81,7 +81,7 @@ async def test_what_changes_in_a_shops_postgres_is_listed_also_over_deaths(
         "GEAR_DATABASE_URL": f"sqlite+aiosqlite:///{tmp_path / 'orders.db'}",
     }
     file = tmp_path / "items.ndjson"
-    file.write_text(json.dumps(STRANGER))
+    file.write_text(json.dumps(FOREIGN_ITEM))
     async with running(environment, "gear-indexer", "load", str(file), "--platform", "730", "--without-orders") as load:
         assert await load.wait() == 0
     with logical_postgres() as server:

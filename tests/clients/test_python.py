@@ -35,7 +35,7 @@ SECRET = "whsec_" + "a" * 32
 
 def test_each_client_has_every_operation_with_the_same_parameters() -> None:
     operations = [operation for path in description()["paths"].values() for operation in path.values()]
-    for operation in {one["operationId"] for one in operations} - OF_OPERATORS:
+    for operation in {described["operationId"] for described in operations} - OF_OPERATORS:
         name = re.sub("([A-Z])", r"_\1", operation).lower()
         sync, later = getattr(GearClient, name), getattr(AsyncGearClient, name)
         assert inspect.signature(sync) == inspect.signature(later)
@@ -76,7 +76,7 @@ async def test_the_async_client_answers_as_the_other(service: Service) -> None:
         assert len([item["id"] async for item in gear.search_all(query="redline")]) == LISTINGS + 1
         order = (await gear.order_item(item="-10", **ORDER))["order"]
         assert (await gear.get_order(order["id"]))["order"]["account"] == "shop-7"
-        assert [one["id"] for one in (await gear.list_orders(limit=5))["orders"]] == [order["id"]]
+        assert [listed["id"] for listed in (await gear.list_orders(limit=5))["orders"]] == [order["id"]]
         with pytest.raises(GearError) as refused:
             await gear.search(limit=1000)
         assert (refused.value.status, refused.value.code) == (422, "validation_failed")

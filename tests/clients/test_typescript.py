@@ -96,7 +96,7 @@ def test_the_types_are_those_of_the_description(package: Path, described: Path) 
 
 def test_every_operation_has_a_method(package: Path) -> None:
     methods = set(re.findall(r"^  async \*?(\w+)\(", (package / "src" / "index.ts").read_text(), re.MULTILINE))
-    operations = {one["operationId"] for path in description()["paths"].values() for one in path.values()}
+    operations = {operation["operationId"] for path in description()["paths"].values() for operation in path.values()}
     assert methods - {"searchAll", "followChanges"} == operations - OF_OPERATORS
 
 

@@ -42,12 +42,12 @@ def test_no_process_is_root_or_can_gain_a_right_or_write_to_the_image(deployment
 
 @pytest.mark.parametrize("service", ONE_SHOT)
 def test_the_one_shot_jobs_are_held_as_tightly(deployment: Deployment, service: str) -> None:
-    about = deployment.inspect(service)
-    assert about["State"]["ExitCode"] == 0
-    assert about["Config"]["User"] == "10001:10001"
-    assert about["HostConfig"]["ReadonlyRootfs"]
-    assert about["HostConfig"]["CapDrop"] == ["ALL"]
-    assert about["HostConfig"]["SecurityOpt"] == ["no-new-privileges:true"]
+    container = deployment.inspect(service)
+    assert container["State"]["ExitCode"] == 0
+    assert container["Config"]["User"] == "10001:10001"
+    assert container["HostConfig"]["ReadonlyRootfs"]
+    assert container["HostConfig"]["CapDrop"] == ["ALL"]
+    assert container["HostConfig"]["SecurityOpt"] == ["no-new-privileges:true"]
 
 
 def test_the_image_holds_every_file_of_the_packages(deployment: Deployment) -> None:

@@ -29,12 +29,12 @@ def offered(deployment: Deployment) -> list[int]:
 
 def test_up_ends_with_a_service_that_answers_a_search(deployment: Deployment) -> None:
     everything = deployment.search(platform=730, limit=1)
-    found = deployment.search(**REDLINES)
-    prices = [item["price"] for item in found["gear"]]
+    response = deployment.search(**REDLINES)
+    prices = [item["price"] for item in response["gear"]]
     assert everything["total"] == CATALOGUE_ROWS
-    assert found["total"] == len(found["gear"]) > 0
-    assert all("AK-47 | Redline" in item["name"] for item in found["gear"])
-    assert {item["details"]["exterior"] for item in found["gear"]} == {"Field-Tested"}
+    assert response["total"] == len(response["gear"]) > 0
+    assert all("AK-47 | Redline" in item["name"] for item in response["gear"])
+    assert {item["details"]["exterior"] for item in response["gear"]} == {"Field-Tested"}
     assert prices == sorted(prices)
     assert prices[-1] <= 1000
 
@@ -61,9 +61,9 @@ def test_an_order_and_the_catalogue_outlast_restart_and_new_containers(deploymen
 
 
 def check_order_and_items(deployment: Deployment, order: dict[str, Any]) -> None:
-    kept = deployment.ask("GET", f"/v1/orders/{order['id']}")
-    assert kept.status_code == 200, kept.text
-    assert {key: kept.json()["order"][key] for key in order} == order
+    response = deployment.ask("GET", f"/v1/orders/{order['id']}")
+    assert response.status_code == 200, response.text
+    assert {key: response.json()["order"][key] for key in order} == order
     assert deployment.search(platform=730, limit=1)["total"] == CATALOGUE_ROWS - 1
     assert int(order["item"]) not in offered(deployment)
 
@@ -82,9 +82,9 @@ def test_a_catalogue_of_ones_own_takes_the_place_of_the_sample(deployment: Deplo
     refusals = ("--max-rejects", "50", "--min-share", "0")  # three items in the place of thousands are meant
     load = ("gear-indexer", "load", "-", "--platform", "730", "--rejects", "/dev/stdout", *refusals)
     rejects = deployment.compose("run", "--rm", "--no-TTY", "indexer", *load, stdin=own + '{"id": 4}\n')
-    found = deployment.search(platform=730)
-    assert sorted(item["id"] for item in found["gear"]) == [1, 2, 3]
-    assert found["total"] == 3
+    response = deployment.search(platform=730)
+    assert sorted(item["id"] for item in response["gear"]) == [1, 2, 3]
+    assert response["total"] == 3
     assert [(row["line"], row["field"]) for row in map(json.loads, rejects.splitlines())] == [(4, "name")]
 
 

@@ -41,11 +41,11 @@ def body_of(item: int | str, account: str = "a") -> dict[str, Any]:
 
 def order(production: Production) -> dict[str, Any]:
     """Orders the cheapest item; the order."""
-    found = production.search(platform=730, sort="price_asc", filters={"price": {"min": 0.01}}, limit=1)
-    placed = production.ask("POST", "/v1/gear", body_of(found["gear"][0]["id"]))
+    response = production.search(platform=730, sort="price_asc", filters={"price": {"min": 0.01}}, limit=1)
+    placed = production.ask("POST", "/v1/gear", body_of(response["gear"][0]["id"]))
     assert placed.status_code == 201, placed.text
-    made: dict[str, Any] = placed.json()["order"]
-    return made
+    created: dict[str, Any] = placed.json()["order"]
+    return created
 
 
 def orders(production: Production) -> bool:
@@ -79,13 +79,13 @@ def different_searches() -> Iterator[dict[str, Any]]:
 
 def test_it_serves_searches_and_orders_by_tls_at_every_part(production: Production) -> None:
     assert production.search(platform=730, limit=1)["total"] == len(ITEMS)
-    made = order(production)
-    rival = production.ask("POST", "/v1/gear", body_of(made["item"], "b"))
+    placed = order(production)
+    rival = production.ask("POST", "/v1/gear", body_of(placed["item"], "b"))
     assert (rival.status_code, rival.json()["error"]["code"]) == (409, "item_unavailable")
-    sold = {"platform": 730, "filters": {"ids": [int(made["item"])]}}
+    sold = {"platform": 730, "filters": {"ids": [int(placed["item"])]}}
     wait_until(lambda: production.search(**sold)["total"] == 0, 30, "it is still offered")
     assert production.ask("GET", "/metrics").status_code == 404, "the proxy shows it to the world"
-    assert made["statusUrl"].startswith(production.url)
+    assert placed["statusUrl"].startswith(production.url)
 
 
 @pytest.mark.parametrize("service", ["opensearch-2", "opensearch-1", "redis", "deliver", "api"])
@@ -101,7 +101,7 @@ def test_searches_and_orders_outlive_the_loss_of(production: Production, service
 
 
 def test_without_the_database_searches_go_on_and_no_order_is_lost(production: Production) -> None:
-    made = order(production)
+    placed = order(production)
     item = production.search(platform=730, sort="price_asc", filters={"price": {"min": 0.01}}, limit=1)["gear"][0]["id"]
     with production.killed("postgres"):
         wait_until(lambda: searches(production), 30, "no search is answered without the database")
@@ -109,10 +109,10 @@ def test_without_the_database_searches_go_on_and_no_order_is_lost(production: Pr
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "store_unavailable")
     wait_until(lambda: works(production), BACK_SECONDS, "it is not ready")
     wait_until(lambda: all(orders(production) for _ in range(8)), 60, "some server takes no order")
-    order_url = f"/v1/orders/{made['id']}"
+    order_url = f"/v1/orders/{placed['id']}"
     wait_until(lambda: production.ask("GET", order_url).status_code == 200, 60, "the order is not shown")
-    kept = production.ask("GET", order_url).json()["order"]
-    assert {name: kept[name] for name in made} == made
+    stored = production.ask("GET", order_url).json()["order"]
+    assert {name: stored[name] for name in placed} == placed
 
 
 def test_a_proxy_that_died_serves_again(production: Production) -> None:

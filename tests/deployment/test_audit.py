@@ -19,13 +19,13 @@ VERSIONS = dict(re.findall(r"^([\w.-]+)==(\S+) \\$", (ROOT / "requirements.txt")
 @contextmanager
 def _advisories(vulnerable: dict[str, str]) -> Iterator[tuple[str, set[str]]]:
     """The address of a database in the format of OSV that knows one vulnerability of each, and who was asked for."""
-    asked: set[str] = set()
+    requested: set[str] = set()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:  # a name that http.server asks for
             query = json.loads(self.rfile.read(int(self.headers["content-length"])))
             name = query["package"]["name"]
-            asked.add(name)
+            requested.add(name)
             affected = [{"package": query["package"], "ranges": [{"type": "ECOSYSTEM", "events": [{"fixed": "99"}]}]}]
             vulnerability = {"id": "PYSEC-2026-1", "details": "of a test", "affected": affected}
             is_vulnerable = vulnerable.get(name) == query["version"]
@@ -41,7 +41,7 @@ def _advisories(vulnerable: dict[str, str]) -> Iterator[tuple[str, set[str]]]:
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1/query", asked
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1/query", requested
     finally:
         server.shutdown()
         server.server_close()
@@ -56,11 +56,11 @@ def _audit(url: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_locked_package_is_looked_up() -> None:
-    with _advisories({}) as (url, asked):
+    with _advisories({}) as (url, requested):
         audit = _audit(url)
     assert audit.returncode == 0, audit.stderr
     assert VERSIONS
-    assert asked.issuperset(VERSIONS)
+    assert requested.issuperset(VERSIONS)
 
 
 def test_a_vulnerable_package_fails_the_audit_and_is_named() -> None:

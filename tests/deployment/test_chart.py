@@ -102,10 +102,10 @@ def test_secrets_are_files_and_only_those_that_a_pod_needs() -> None:
 
 
 def test_every_variable_is_a_setting() -> None:
-    known = {f"GEAR_{name.upper()}" for name in Settings.model_fields}
+    settings = {f"GEAR_{name.upper()}" for name in Settings.model_fields}
     for name, pod in pods(rendered(values={"settings.GEAR_FEE_RATE": "0.05"})).items():
         names = {entry["name"] for entry in pod["containers"][0]["env"]}
-        assert names <= known, name
+        assert names <= settings, name
         assert "GEAR_FEE_RATE" in names, name
 
 
@@ -128,10 +128,10 @@ def test_ids_of_forgotten_orders_are_on_a_volume(claim: str) -> None:
     if claim:
         assert (volume["claimName"], claims) == (claim, [])
         return
-    (made,) = claims
-    assert made["metadata"]["name"] == volume["claimName"]
-    assert made["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
-    assert made["spec"]["storageClassName"] == "fast"
+    (volume_claim,) = claims
+    assert volume_claim["metadata"]["name"] == volume["claimName"]
+    assert volume_claim["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+    assert volume_claim["spec"]["storageClassName"] == "fast"
     (deployment,) = [
         each for each in manifests if each["metadata"]["name"] == "shop-gear-commands" and "template" in each["spec"]
     ]
@@ -246,7 +246,7 @@ def test_each_topic_has_followers_that_end_in_their_own_time() -> None:
 
 def test_monitors_name_their_jobs_as_the_alert_rules_do() -> None:
     rules = (CHART.parents[1] / "prometheus" / "alerts.yml").read_text(encoding="utf-8")
-    (known,) = re.findall(r'up\{job=~"([^"]+)"\}', rules)
+    (alert_jobs,) = re.findall(r'up\{job=~"([^"]+)"\}', rules)
     endpoints = [
         endpoint
         for manifest in rendered()
@@ -254,7 +254,7 @@ def test_monitors_name_their_jobs_as_the_alert_rules_do() -> None:
         for endpoint in manifest["spec"].get("endpoints", manifest["spec"].get("podMetricsEndpoints"))
     ]
     jobs = [rule["replacement"] for endpoint in endpoints for rule in endpoint["relabelings"]]
-    assert sorted(jobs) == sorted(known.split("|"))
+    assert sorted(jobs) == sorted(alert_jobs.split("|"))
 
 
 def test_the_migration_runs_before_the_new_version() -> None:

@@ -63,9 +63,9 @@ def test_every_secret_is_a_file_that_a_service_reads_and_the_script_makes() -> N
 
 
 def test_every_variable_is_a_setting_and_every_mounted_file_is_there() -> None:
-    known = {f"GEAR_{name.upper()}" for name in Settings.model_fields}
+    settings = {f"GEAR_{name.upper()}" for name in Settings.model_fields}
     for name in ("api", "deliver", "migrate", "indexer"):
-        assert {key for key in SERVICES[name]["environment"] if key.startswith("GEAR_")} <= known, name
+        assert {key for key in SERVICES[name]["environment"] if key.startswith("GEAR_")} <= settings, name
     assert [config["file"] for config in FILE["configs"].values() if not (ROOT / config["file"]).is_file()] == []
 
 

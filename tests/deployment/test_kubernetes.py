@@ -59,16 +59,16 @@ def test_a_field_that_the_server_does_not_know_would_be_refused(server: Kubernet
 
 def test_every_pod_keeps_to_the_restricted_standard(server: KubernetesServer) -> None:
     namespace = server.namespace("pods")
-    made = {}
+    pods = {}
     for manifest in map(yaml.safe_load, documents(template())):
         pod = pod_of(manifest)
         if pod is not None:
             name = manifest["metadata"]["name"]
-            made[name] = {"apiVersion": "v1", "kind": "Pod", **pod, "metadata": {**pod["metadata"], "name": name}}
-            server.create(json.dumps(made[name]), namespace, dryRun="All")
-    assert len(made) == 6
-    made["shop-gear"]["spec"]["containers"][0]["securityContext"]["allowPrivilegeEscalation"] = True
-    response = server.send(json.dumps(made["shop-gear"]), namespace, dryRun="All")
+            pods[name] = {"apiVersion": "v1", "kind": "Pod", **pod, "metadata": {**pod["metadata"], "name": name}}
+            server.create(json.dumps(pods[name]), namespace, dryRun="All")
+    assert len(pods) == 6
+    pods["shop-gear"]["spec"]["containers"][0]["securityContext"]["allowPrivilegeEscalation"] = True
+    response = server.send(json.dumps(pods["shop-gear"]), namespace, dryRun="All")
     assert (response.status_code, "allowPrivilegeEscalation" in response.text) == (403, True), (
         "the standard is not enforced"
     )
@@ -110,17 +110,17 @@ def _release(server: KubernetesServer, namespace: str, verb: str, *options: str)
         ended: set[str] = set()
         while process.poll() is None:
             assert monotonic() < deadline, f"helm {verb} waits for something"
-            found = server.client.get(job)
-            if found.status_code == 200 and found.json()["metadata"]["uid"] not in ended:
+            response = server.client.get(job)
+            if response.status_code == 200 and response.json()["metadata"]["uid"] not in ended:
                 policy = f"/apis/networking.k8s.io/v1/namespaces/{namespace}/networkpolicies/shop-gear-migrate"
                 assert server.client.get(policy).status_code == 200, "it comes first: without it nothing may be reached"
                 server.complete(job)
-                ended.add(found.json()["metadata"]["uid"])
+                ended.add(response.json()["metadata"]["uid"])
             sleep(0.1)
         assert process.stdout is not None
-        said = process.stdout.read()
-    assert process.returncode == 0, said
-    assert "warning" not in said.lower(), said
+        output = process.stdout.read()
+    assert process.returncode == 0, output
+    assert "warning" not in output.lower(), output
     assert len(ended) == (0 if verb == "uninstall" else 1)
 
 

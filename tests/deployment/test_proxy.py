@@ -39,9 +39,9 @@ def settings(opensearch_url: str, tmp_path: Path) -> Iterator[Settings]:
     """Settings of servers with a few items and without limits."""
     prefix = f"t{secrets.token_hex(5)}"
     (platform,) = read_platforms()
-    made = settings_for(opensearch_url, prefix, tmp_path, rate_limit="", address_rate_limit="")
-    put_index(made, platform, map(simple_item, range(1, 51)))
-    yield made
+    served = settings_for(opensearch_url, prefix, tmp_path, rate_limit="", address_rate_limit="")
+    put_index(served, platform, map(simple_item, range(1, 51)))
+    yield served
     drop_indices(opensearch_url, prefix)
 
 
@@ -90,10 +90,10 @@ def configuration(folder: Path, port: int, servers: Sequence[int | str]) -> Path
 
 def program() -> str:
     """HAProxy, or skips."""
-    found = shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin") or shutil.which("haproxy")
-    if found is None:
+    executable = shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin") or shutil.which("haproxy")
+    if executable is None:
         pytest.skip("there is no haproxy to run the configuration with: apt install haproxy")
-    return found
+    return executable
 
 
 @asynccontextmanager
@@ -155,9 +155,9 @@ async def test_what_clients_say_and_send_is_bounded(settings: Settings, tmp_path
         await server.stop()  # all of its log is written
         lines = [line for line in written.read_text(encoding="utf-8").splitlines() if '"claimed"' in line]
         assert [json.loads(line)["client"] for line in lines] == ["127.0.0.1"], "it believes what the client claims"
-        gone = await proxy.client.get("/v1/platforms", headers=headers)
-        assert error_of(gone, "overloaded")
-        assert gone.headers["Retry-After"]
+        refused = await proxy.client.get("/v1/platforms", headers=headers)
+        assert error_of(refused, "overloaded")
+        assert refused.headers["Retry-After"]
 
 
 async def test_servers_are_replaced_without_a_failed_request(settings: Settings, tmp_path: Path) -> None:
@@ -194,17 +194,17 @@ async def test_one_slow_check_takes_no_server_out(tmp_path: Path) -> None:
 
     async def response(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         line = (await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")[0]
-        if b"/health/ready" in line and begun.is_set() and not late.is_set():
+        if b"/health/ready" in line and started.is_set() and not late.is_set():
             late.set()
             await asyncio.sleep(CHECK_SECONDS + 0.5)
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok")
         writer.close()
 
-    begun = asyncio.Event()
+    started = asyncio.Event()
     server = await asyncio.start_server(response, "127.0.0.1", 0)
     async with server, proxy_for(tmp_path, server.sockets[0].getsockname()[1]) as proxy:
         await proxy.until_ready()
-        begun.set()
+        started.set()
         await asyncio.wait_for(late.wait(), 30)
         end = monotonic() + CHECK_SECONDS + 1.5
         statuses = []

@@ -7,7 +7,8 @@ import ssl
 import time
 import urllib.error
 import urllib.request
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 from api.engine.client import Engine
 from api.engine.errors import ForbiddenError
 from api.settings import Settings
+from store.outbox.index_outbox import IndexUpdate
 from tests.support.api.waiting import until
 from tests.support.node.place import Place
 from tests.support.servers import free_port
@@ -72,15 +74,6 @@ BANS = {
     ],
     "loader": [("DELETE", "/other", ""), ("POST", "/_template/all", '{"index_patterns": ["*"]}')],
 }
-
-
-@dataclass(frozen=True)
-class Mark:
-    """An item that is to be hidden or shown."""
-
-    platform: int
-    item: int
-    bound: bool
 
 
 def status_of(place: Place, user: str, method: str, path: str, body: str) -> int:
@@ -153,7 +146,10 @@ async def test_the_marker_can_mark_and_the_reader_cannot(place: Place) -> None:
         }
         engine = Engine(Settings(**names), 30)
         try:
-            marking = engine.update_availability([Mark(730, item, bound=False)])
+            update = IndexUpdate(
+                platform=730, item=item, version=1, bound=False, attempts=1, leased_until=datetime.now(UTC)
+            )
+            marking = engine.update_availability([update])
             if can:
                 assert await marking == [True]
             else:
@@ -226,8 +222,8 @@ async def test_the_api_records_changes_and_writes_them_with_the_role_of_the_writ
 
 def test_a_follower_writes_and_deletes_with_the_role_of_the_writer(place: Place) -> None:
     for change, outcome in (({"name": "AK-47 | Redline"}, "written"), ({"deleted": True}, "deleted")):
-        given = json.dumps({"id": 990002, **change})
-        followed = place.run("writer", "indexer", "follow", "-", "--platform", "730", stdin=given)
+        line = json.dumps({"id": 990002, **change})
+        followed = place.run("writer", "indexer", "follow", "-", "--platform", "730", stdin=line)
         assert (followed["read"], followed[outcome]) == (1, 1), followed
 
 

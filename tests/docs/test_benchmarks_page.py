@@ -23,8 +23,8 @@ def series(peer: str, rate: float, **more: Any) -> dict[str, Any]:
 
 
 def measured(items: int, rows: list[dict[str, Any]], **more: Any) -> Measured:
-    about = {"at": "2026-11-21T16:53:07+00:00", "commit": "abc1234", "items": items, "machine": {"cores": 2}}
-    return Measured("search-1.json", {**about, "series": rows, **more})
+    circumstances = {"at": "2026-11-21T16:53:07+00:00", "commit": "abc1234", "items": items, "machine": {"cores": 2}}
+    return Measured("search-1.json", {**circumstances, "series": rows, **more})
 
 
 def files() -> list[Measured]:

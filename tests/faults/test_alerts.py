@@ -88,9 +88,9 @@ def service(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> It
     """It works, and has answered a few requests."""
     folder = tmp_path_factory.mktemp("alerts")
     prefix = f"t{datetime.now(UTC):%H%M%S%f}"
-    with TcpProxy.before(opensearch_url) as one, TcpProxy.before(opensearch_url) as other:
+    with TcpProxy.before(opensearch_url) as first, TcpProxy.before(opensearch_url) as second:
         settings = settings_for(
-            f"{one.url},{other.url}",
+            f"{first.url},{second.url}",
             prefix,
             folder,
             search_timeout=6,
@@ -101,7 +101,7 @@ def service(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> It
         put_index(settings, CS2, ITEMS)
         try:
             with serving(settings) as client:
-                works = Service(client, settings, (one, other), folder)
+                works = Service(client, settings, (first, second), folder)
                 for number in range(5):
                     works.search(number).raise_for_status()
                 works.order().raise_for_status()

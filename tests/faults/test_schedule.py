@@ -79,7 +79,7 @@ class Schedule:
     copy: Copy
     reader: Part
     loader: Process | None = None
-    made: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
 
 
 @pytest.fixture
@@ -168,9 +168,9 @@ async def recorder(schedule: Schedule) -> None:
     """The host dies that records the feed."""
     async with asyncio.timeout(SETTLE_SECONDS):
         while True:
-            for one in schedule.hosts.hosts:
-                if await _metric(schedule, one, "gear_feed_lag_seconds"):
-                    await _restart(schedule, one)
+            for server in schedule.hosts.hosts:
+                if await _metric(schedule, server, "gear_feed_lag_seconds"):
+                    await _restart(schedule, server)
                     return
             await asyncio.sleep(0.2)
 
@@ -224,7 +224,7 @@ async def _reload(schedule: Schedule, stop: asyncio.Event) -> None:
             )
             code = await schedule.loader.wait()
         schedule.source.tell_again(exported)
-        schedule.made[f"load {code}"] += 1
+        schedule.counts[f"load {code}"] += 1
         tries = tries + 1 if code else 0
         assert tries < LOADS_A_CATALOGUE, (schedule.folder / "loads.log").read_text()[-3000:]
         options = ("--resume",) if code == -signal.SIGKILL and chance.random() < 0.5 else ()
@@ -250,11 +250,11 @@ async def test_nothing_is_lost_doubled_or_out_of_order(schedule: Schedule) -> No
     await slow.agrees()
     assert slow.changes == readers[0].changes
     assert schedule.copy.changes() == [(change["id"], change.get("gear")) for change in readers[0].changes]
-    for search, one in zip(searches, readers, strict=True):
-        await _called_back_once(schedule, search["id"], one)
+    for search, feed_reader in zip(searches, readers, strict=True):
+        await _called_back_once(schedule, search["id"], feed_reader)
     assert schedule.traffic.sold_twice() == []
     assert await stored_histories(schedule.variables["GEAR_DATABASE_URL"]) == {
-        order: known.history for order, known in schedule.traffic.orders.items()
+        order: placed.history for order, placed in schedule.traffic.orders.items()
     }
     assert _rejected(schedule) == schedule.topic.unreadable
     assert len(schedule.traffic.orders) > BUYERS
@@ -268,24 +268,24 @@ async def _run(schedule: Schedule, readers: list[Reader]) -> None:
             group.create_task(schedule.source.tell(send, Random(f"{SEED} writer {number}"), stop))
         for name in range(BUYERS):
             group.create_task(schedule.traffic.buy(name, (CONTESTED, _own(name)), stop))
-        for one in readers:
-            group.create_task(_read(one, stop))
+        for feed_reader in readers:
+            group.create_task(_read(feed_reader, stop))
         group.create_task(_reload(schedule, stop))
         strikes = schedule.chance.sample(STRIKES, len(STRIKES))
         while strikes or monotonic() < end:
             await asyncio.sleep(schedule.chance.uniform(1, 3))
             strike = strikes.pop() if strikes else schedule.chance.choice(STRIKES)
             await strike(schedule)
-            schedule.made[strike.__name__] += 1
-        await _until(lambda: schedule.made["load 0"] > 1)
+            schedule.counts[strike.__name__] += 1
+        await _until(lambda: schedule.counts["load 0"] > 1)
         stop.set()
     # a load that ended last told again what the writers did not wait for
     await schedule.source.tell(by_http(schedule.client), Random(f"{SEED} last"), stop)
 
 
-async def _read(one: Reader, stop: asyncio.Event) -> None:
+async def _read(feed_reader: Reader, stop: asyncio.Event) -> None:
     while not stop.is_set():
-        await one.read(wait=2)
+        await feed_reader.read(wait=2)
 
 
 async def _settle(schedule: Schedule, readers: list[Reader]) -> None:
@@ -295,30 +295,30 @@ async def _settle(schedule: Schedule, readers: list[Reader]) -> None:
     orders = schedule.traffic.orders.values()
     bound = {order.item for order in orders if order.history[-1] not in RELEASED}
     expected = {item["id"]: item for item in schedule.source.offered() if item["id"] not in bound}
-    found: dict[int, Json] = {}
+    items: dict[int, Json] = {}
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(SETTLE_SECONDS):
-            while {number: _known(item) for number, item in found.items()} != expected:
+            while {number: _identity(item) for number, item in items.items()} != expected:
                 await asyncio.sleep(0.2)
-                found = await all_items(schedule.client, SEARCHES[0])
+                items = await all_items(schedule.client, SEARCHES[0])
     different = {
-        number: (expected.get(number), found.get(number))
-        for number in expected.keys() | found.keys()
-        if number not in expected or number not in found or _known(found[number]) != expected[number]
+        number: (expected.get(number), items.get(number))
+        for number in expected.keys() | items.keys()
+        if number not in expected or number not in items or _identity(items[number]) != expected[number]
     }
     assert different == {}, "what the source has, and what searches find"
-    for one in readers:
-        await one.agrees()
+    for feed_reader in readers:
+        await feed_reader.agrees()
     await _until(lambda: schedule.copy.items() == readers[0].items)
 
 
-def _known(item: Json) -> Json:
+def _identity(item: Json) -> Json:
     return {name: item[name] for name in ("id", "name", "price")}
 
 
-async def _called_back_once(schedule: Schedule, search_id: str, one: Reader) -> None:
+async def _called_back_once(schedule: Schedule, search_id: str, feed_reader: Reader) -> None:
     """The receiver got exactly what came to match, in its order; a callback that came twice is the same."""
-    expected = [_match(change) for change in one.changes if change["change"] == "listed"]
+    expected = [_match(change) for change in feed_reader.changes if change["change"] == "listed"]
 
     def matches() -> list[Any]:
         callbacks: dict[str, bytes] = {}
@@ -356,6 +356,6 @@ def _log(schedule: Schedule, readers: list[Reader]) -> None:
     kinds = Counter(change["change"] for change in readers[0].changes)
     logging.getLogger(__name__).warning(
         "%s; %s changes told, %s messages; the feed has %s; %s orders, %s refused, %s calls repeated; %s callbacks",
-        *(dict(schedule.made), source.sent, topic.sent, dict(kinds), len(traffic.orders), traffic.refused),
+        *(dict(schedule.counts), source.sent, topic.sent, dict(kinds), len(traffic.orders), traffic.refused),
         *(traffic.repeated, len(schedule.receiver.received)),
     )

@@ -133,7 +133,7 @@ async def storm(postgres: Postgres, opensearch_url: str, index_prefix: str, tmp_
     try:
         async with store.transaction() as connection:
             scopes = ["search", "order", "fulfil", "metrics"]
-            made = await tokens.create(connection, "shop", scopes, False, None, datetime.now(UTC))
+            created = await tokens.create(connection, "shop", scopes, False, None, datetime.now(UTC))
     finally:
         await store.close()
     with TcpProxy.before(opensearch_url) as hanging, Receiver() as receiver:
@@ -148,7 +148,7 @@ async def storm(postgres: Postgres, opensearch_url: str, index_prefix: str, tmp_
         }
         async with running_hosts(variables, tmp_path, SEED) as hosts:
             responses = Responses()
-            traffic = Traffic(hosts.address, made.plaintext, (receiver.url,), SEED, responses.note)
+            traffic = Traffic(hosts.address, created.plaintext, (receiver.url,), SEED, responses.note)
             chance = Random(f"{SEED} faults")
             yield Storm(hosts, responses, traffic, hanging, postgres, variables, tmp_path, chance)
 
@@ -283,7 +283,7 @@ async def _change_prices(storm: Storm, stop: asyncio.Event) -> None:
 async def test_a_storm_loses_nothing_sells_nothing_twice_and_refuses_honestly(storm: Storm) -> None:
     stop = asyncio.Event()
     end = monotonic() + SECONDS
-    made: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     async with asyncio.TaskGroup() as group:
         for name in range(BUYERS):
             group.create_task(storm.traffic.buy(name, (CONTESTED, _own(name)), stop))
@@ -294,16 +294,16 @@ async def test_a_storm_loses_nothing_sells_nothing_twice_and_refuses_honestly(st
         while faults or monotonic() < end:
             fault = faults.pop() if faults else storm.chance.choice(FAULTS)
             await fault(storm)
-            made[fault.__name__] += 1
+            counts[fault.__name__] += 1
         stop.set()
     summary = {f"{kind} {status}": count for (kind, status), count in sorted(storm.responses.statuses.items())}
     logging.getLogger(__name__).warning(
-        "%s faults, %s loads, %s orders: %s", dict(made), storm.loads, len(storm.traffic.orders), summary
+        "%s faults, %s loads, %s orders: %s", dict(counts), storm.loads, len(storm.traffic.orders), summary
     )
     assert storm.responses.odd == []
     assert storm.traffic.sold_twice() == []
     assert await stored_histories(storm.variables["GEAR_DATABASE_URL"]) == {
-        order: known.history for order, known in storm.traffic.orders.items()
+        order: placed.history for order, placed in storm.traffic.orders.items()
     }
     assert len(storm.traffic.orders) > BUYERS
     await _settle(storm)
@@ -332,8 +332,8 @@ async def _settle(storm: Storm) -> None:
             return f"prices that no change gave: {prices}" if prices else await _what_waits(storm, client)
 
     end = monotonic() + SETTLE_SECONDS
-    while found := await difference():
-        assert monotonic() < end, found
+    while remaining := await difference():
+        assert monotonic() < end, remaining
         await asyncio.sleep(0.1)
 
 

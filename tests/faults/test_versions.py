@@ -39,7 +39,7 @@ async def variables(postgres: Postgres, opensearch_url: str) -> dict[str, str]:
 
 def token_of(version: Version) -> str:
     """A token that this version makes."""
-    made = version.run(
+    output = version.run(
         "api",
         "token",
         "create",
@@ -53,7 +53,7 @@ def token_of(version: Version) -> str:
         "fulfil",
         "--json",
     )
-    return str(json.loads(made)["token"])
+    return str(json.loads(output)["token"])
 
 
 @asynccontextmanager
@@ -114,7 +114,7 @@ async def contested(clients: Sequence[httpx.AsyncClient], item: int) -> tuple[ht
     return other, again.json()["order"]
 
 
-async def seen_through(sold: Sequence[tuple[httpx.AsyncClient, dict[str, Any]]]) -> None:
+async def complete_all(sold: Sequence[tuple[httpx.AsyncClient, dict[str, Any]]]) -> None:
     """Each order is moved on by the version that did not take it."""
     for client, order in sold:
         for state in ("processing", "delivered", "completed"):
@@ -151,7 +151,7 @@ async def test_a_version_and_the_first_of_its_definition_serve_one_shop(
                 prices |= changed
                 await offered_by_all(clients, prices)
                 await counted_alike(clients)
-            await seen_through([await contested(clients, item) for item in CONTESTED])
+            await complete_all([await contested(clients, item) for item in CONTESTED])
             for item in CONTESTED:
                 del prices[item]
             await offered_by_all(clients, prices)
@@ -177,4 +177,4 @@ async def test_versions_before_and_after_a_migration_take_orders_of_one_shop(
             texts.append(token_of(version))
             addresses.append(await stack.enter_async_context(version.serving(tmp_path / f"{number}.log")))
         clients = await stack.enter_async_context(shops(addresses, texts))
-        await seen_through([await contested(clients, item) for item in CONTESTED])
+        await complete_all([await contested(clients, item) for item in CONTESTED])

@@ -64,11 +64,11 @@ def demo(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 def test_the_demo_prints_a_first_search_and_a_first_order(demo: Demo) -> None:
-    found = re.findall(r"^ +([\d.]+) USD +float ([\d.]+) +(.+?) +\(id (\d+)\)$", demo.printed, re.MULTILINE)
-    assert len(found) > 2
-    prices = [float(price) for price, *_ in found]
+    hits = re.findall(r"^ +([\d.]+) USD +float ([\d.]+) +(.+?) +\(id (\d+)\)$", demo.printed, re.MULTILINE)
+    assert len(hits) > 2
+    prices = [float(price) for price, *_ in hits]
     assert prices == sorted(prices)
-    assert all(re.search(r"AK-47 \| Redline \((Field-Tested|Well-Worn)\)$", name) for _, _, name, _ in found)
+    assert all(re.search(r"AK-47 \| Redline \((Field-Tested|Well-Worn)\)$", name) for _, _, name, _ in hits)
     assert re.search(r"First order: ord_\S+ is created, [\d.]+ USD", demo.printed)
 
 

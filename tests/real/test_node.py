@@ -32,8 +32,8 @@ def node() -> Iterator[Node]:
 
 
 def status(node: Node) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(node.command("status", "--json", check=False).stdout)
-    return found
+    report: dict[str, Any] = json.loads(node.command("status", "--json", check=False).stdout)
+    return report
 
 
 def start(node: Node, *options: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
@@ -55,10 +55,10 @@ def test_the_node_answers_and_says_how_it_is(node: Node) -> None:
     done = node.command("status")
     assert "state     running" in done.stdout
     assert re.search(r"disk      [0-9.]+ GB free", done.stdout)
-    found = status(node)
-    assert found["running"] is True
-    assert found["health"] == "green"
-    assert (found["port"], found["heap"], found["jvm"]) == (node.port, "256m", "laptop")
+    report = status(node)
+    assert report["running"] is True
+    assert report["health"] == "green"
+    assert (report["port"], report["heap"], report["jvm"]) == (node.port, "256m", "laptop")
 
 
 def test_it_listens_on_loopback_only_and_not_as_root(node: Node) -> None:
@@ -71,8 +71,8 @@ def test_it_listens_on_loopback_only_and_not_as_root(node: Node) -> None:
 
 def test_every_analyzer_can_be_built_thai_included(node: Node) -> None:
     analysis = {"analyzer": {"thai": {"tokenizer": "thai"}}}
-    made = httpx.put(f"{node.url}/thai", json={"settings": {"analysis": analysis, "number_of_replicas": 0}})
-    assert made.json()["acknowledged"] is True
+    response = httpx.put(f"{node.url}/thai", json={"settings": {"analysis": analysis, "number_of_replicas": 0}})
+    assert response.json()["acknowledged"] is True
     words = httpx.post(f"{node.url}/thai/_analyze", json={"analyzer": "thai", "text": "สวัสดีชาวโลก"}).json()["tokens"]
     assert len(words) > 1
 
@@ -106,22 +106,22 @@ def test_data_survive_a_stop_and_a_crash_and_the_stale_pid_file_is_reported(node
     node.start()
     assert httpx.get(f"{node.url}/thai/_doc/1").json()["_source"] == {"kept": True}
     node.kill()
-    found = node.command("status", check=False)
-    assert found.returncode == 3
-    assert "is stale: the node ended without `gear-node stop`" in found.stdout
+    result = node.command("status", check=False)
+    assert result.returncode == 3
+    assert "is stale: the node ended without `gear-node stop`" in result.stdout
     assert "is stale: process" in start(node).stderr
     assert httpx.get(f"{node.url}/thai/_doc/1").json()["_source"] == {"kept": True}
 
 
 def test_a_pid_that_belongs_to_somebody_else_now_is_left_alone(node: Node) -> None:
     beside = Node(BESIDE, free_port())
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as stranger:
-        record = json.loads((node.home / "node.json").read_text()) | {"pid": stranger.pid, "started": 1.0}
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        record = json.loads((node.home / "node.json").read_text()) | {"pid": process.pid, "started": 1.0}
         (BESIDE / "node.json").write_text(json.dumps(record))
         assert status(beside)["stalePidFile"] is True
         assert "another process has that number now" in beside.command("stop").stderr
-        assert stranger.poll() is None
-        stranger.communicate(b"\n")
+        assert process.poll() is None
+        process.communicate(b"\n")
     assert not (BESIDE / "node.json").exists()
 
 
@@ -152,8 +152,8 @@ def remove_empty(cache: Path) -> None:
 
 
 def test_reset_deletes_the_data_and_keeps_the_downloads(node: Node) -> None:
-    found = status(node)
+    report = status(node)
     node.command("reset", "--yes")
     assert status(node)["state"] == "stopped"
     assert [path.name for path in node.home.iterdir()] == ["gear-node.lock"]
-    assert list(Path(found["cache"]).glob("opensearch-3.6.0-*"))
+    assert list(Path(report["cache"]).glob("opensearch-3.6.0-*"))

@@ -36,11 +36,13 @@ def main(items: int, shards: int, heap: str, seconds: float, changes: int, searc
     rows: list[dict[str, Any]] = []
     file = folder / f"at-size-{items}.json"
     with running(items, shards, folder.resolve(), heap) as scale:
-        about = results.circumstances(items=items, nodes=NODES, shards=shards, heap=heap, data=scale.data.digest())
+        circumstances = results.circumstances(
+            items=items, nodes=NODES, shards=shards, heap=heap, data=scale.data.digest()
+        )
         for phase in measured(scale, seconds, changes, searches):
             rows.append({"phase": phase.name, "load": round(os.getloadavg()[0], 1), "figures": phase.figures})
             click.echo(rows[-1])
-            results.write(file, about, rows)  # what was measured before a phase fails is kept
+            results.write(file, circumstances, rows)  # what was measured before a phase fails is kept
 
 
 if __name__ == "__main__":

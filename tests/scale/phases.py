@@ -156,8 +156,8 @@ def restored(scale: Scale, folder: Path) -> Iterator[Phase]:
     yield Phase("a restore", {**figures, "s of the doctor": round(doctor, 1)})
 
 
-def check(found: object, expected: object) -> None:
+def check(actual: object, expected: object) -> None:
     """Ends the run where something was lost."""
-    if found != expected:
-        message = f"{found!r} is not {expected!r}"
+    if actual != expected:
+        message = f"{actual!r} is not {expected!r}"
         raise RuntimeError(message)

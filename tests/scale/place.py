@@ -23,7 +23,7 @@ NODES = 3
 USERS = ("api", "loader", "writer")
 ALIAS = f"gear-{PLATFORM}"
 WAIT_SECONDS = 3600.0
-KEPT_LISTINGS = 80_000  # of the first ones, which are changed and ordered
+CHANGED_LISTINGS = 80_000  # of the first ones, which are changed and ordered
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def running(items: int, shards: int, folder: Path, heap: str) -> Iterator[Scale]
             node.apply()
             data = Data(items, node.url, folder)
             data.sample()
-            listings = list(islice(data.items(), KEPT_LISTINGS))
+            listings = list(islice(data.items(), CHANGED_LISTINGS))
             scale = Scale(listings, node, primary, standby, data, admin, _platform_files(below, shards))
             HERE.run("gear-api", "migrate", settings=scale.settings("api"))
             yield scale

@@ -51,7 +51,6 @@ class Explanation:
     total: int | None = None
 
     def add(self, reason: str, sentence: str) -> "Explanation":
-        """The same with one more reason."""
         self.reasons.append(reason)
         self.sentences.append(sentence)
         return self
@@ -193,7 +192,6 @@ async def _relaxed_if_empty(context: SearchContext) -> SearchContext:
 
 
 def _add_unmet(explanation: Explanation) -> None:
-    """Adds a reason for each condition that is not met."""
     for part in explanation.parts:
         if part.matches:
             continue

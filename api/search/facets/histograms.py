@@ -23,7 +23,6 @@ def buckets(row: Filter) -> Clause:
 
 
 def counts_by_place(row: Filter, response: EngineResponse) -> Places:
-    """Items by the place of their bucket."""
     counts = {bucket["key"]: bucket["doc_count"] for bucket in response["aggregations"][row.name]["buckets"]}
     return {int(place): count for place, count in counts.items() if count and place != NO_BUCKET}
 

@@ -45,8 +45,6 @@ class Cursor(msgspec.Struct, array_like=True, frozen=True):
 
 
 class _Msgpack:
-    """The serializer of a cursor's fields."""
-
     def dumps(self, fields: Any) -> bytes:
         return msgspec.msgpack.encode(fields)
 

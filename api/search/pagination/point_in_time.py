@@ -14,7 +14,6 @@ from contextvars import Context, copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import structlog
 from msgspec import structs
 
 from api.background import BackgroundTasks
@@ -22,6 +21,7 @@ from api.engine.client import Engine
 from api.engine.errors import PitGoneError, TooManyPitsError
 from api.engine.responses import OpenedPit
 from api.errors import ApiError
+from api.log import log
 from api.search.context import PointInTime
 from api.search.pagination.cursor import Cursor, decode, encode
 from mappings.platforms import Platform
@@ -39,8 +39,6 @@ MAX_OWN = 30
 SHARED_SECONDS = 5.0
 CLOSE_SECONDS = 2.0  # at shutdown
 KEY_NAME = "cursor"
-
-log = structlog.get_logger("gear.api")
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,6 @@ class PointsInTime:
             self._tasks.start(self._close([pit.id]))  # the response need not wait for it
 
     def resume(self, cursor: Cursor) -> PointInTime:
-        """The point in time that a cursor reads."""
         return self._point_in_time(OpenedPit(cursor.pit, cursor.products), shared=cursor.shared)
 
     def _point_in_time(self, pit: OpenedPit, *, shared: bool) -> PointInTime:

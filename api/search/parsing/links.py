@@ -14,6 +14,8 @@ _COMMON_PARTS = re.compile(
     r"|marketplace|pl|playlist|products?|profiles?|ru|search|shop|shorts|skins?|store|trade|users?|videos?|view|watch|weapons?",
     re.IGNORECASE,
 )
+# of what the address of a market has, at least one: a link to elsewhere names no item
+_OF_MARKETS = re.compile(r"buff|cs|float|game|loot|market|price|shop|skin|steam|store|trade|\.gg$", re.IGNORECASE)
 _SEARCH_PARAMETERS = frozenset(["keyword", "q", "query", "search", "text", "title"])
 _NAME_PARAMETERS = _SEARCH_PARAMETERS | {"exterior", "item", "market_hash_name", "name", "phase"}
 # what a browser adds to the name of a picture that is kept
@@ -108,8 +110,10 @@ def _name_in(link: str) -> str:
     if named := _named(link, _NAME_PARAMETERS):
         return " ".join(named)
     path = link.partition("?")[0]
-    _, _, path = path.rpartition("://")[2].partition("/")
+    host, _, path = path.rpartition("://")[2].partition("/")
     parts = [unquote(part, errors="ignore") for part in path.split("/")]
+    if not (_OF_MARKETS.search(host) or any(map(_COMMON_PARTS.fullmatch, parts))):
+        return link
     named = [part for part in parts if not _COMMON_PARTS.fullmatch(part) and _HAS_LETTER.search(part)]
     return " ".join(part if " " in part else _SEPARATORS.sub(" ", part) for part in named)
 

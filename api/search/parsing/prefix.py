@@ -5,18 +5,21 @@ last word may be a prefix. The index does the same with its field's words and jo
 vocabularies know is also matched by the words of what it means (`bfk` by Butterfly Knife).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from api.search.parsing.words import MAX_JOIN, words_in
 from mappings.folding import fold
+from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.misspellings import is_typo
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
 
 # One edit from 4 letters, two from 8; swapped neighbours are one; the first letter is never wrong.
 ONE_EDIT_FROM, TWO_EDITS_FROM = 4, 8
+MIN_UNFINISHED = 2  # letters of a spelling that is being typed
+MAX_MEANINGS, MAX_COMPLETIONS = 10, 40  # of a word, and of the words at the end, that are being typed
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,14 @@ class PrefixWord:
 
 @dataclass(frozen=True)
 class PrefixQuery:
-    """A text typed so far, and the vocabularies that know its words; without words it suggests nothing."""
+    """A text typed so far, and the vocabularies that know its words; without words it suggests nothing.
+
+    `completed`: its last words may be the beginning of a spelling, and its words may be in the glossary.
+    """
 
     text: str
     vocabularies: tuple[Vocabulary, ...] = ()
+    completed: bool = False
 
     @cached_property
     def words(self) -> tuple[PrefixWord, ...]:
@@ -52,6 +59,7 @@ class PrefixQuery:
         words = words_of(self.text)
         if not self.text.isascii():
             words = [part for word in words for part in _parted(word, self.vocabularies)]
+        named = [(word, names) for word, names in zip(words, self._names(words), strict=True) if names is not None]
         return tuple(
             PrefixWord(
                 word.typed,
@@ -59,8 +67,32 @@ class PrefixQuery:
                 word.endings,
                 tuple(names),
             )
-            for word, names in zip(words_in(words, open_ended=True), _names(words, self.vocabularies), strict=True)
+            for word, (_, names) in zip(words_in([word for word, _ in named], open_ended=True), named, strict=True)
         )
+
+    def _names(self, words: list[str]) -> list[dict[str, None] | None]:
+        """For each word the names that a vocabulary has for it, or for the spelling that it is a part of.
+
+        None: it says nothing of an item, which is seen where the text is completed.
+        """
+        names: list[dict[str, None]] = [{} for _ in words]
+        letters = [letters_of([word]) for word in words]
+        for vocabulary in self.vocabularies:
+            spans = _spans(vocabulary, letters)
+            if self.completed:
+                spans += [*_spans(vocabulary.lexicon, letters), *_unfinished_span(vocabulary, letters)]
+            for start, length, meanings in spans:
+                of_words = dict.fromkeys(" ".join(words_of(name)) for each in meanings for name in each.names)
+                for names_of_word in names[start : start + length]:
+                    names_of_word.update(of_words)
+        last = len(words) - 1
+        return [
+            None if self.completed and not each and at < last and self._says_nothing(letters[at]) else each
+            for at, each in enumerate(names)
+        ]
+
+    def _says_nothing(self, letters: str) -> bool:
+        return any(letters in vocabulary.ignored for vocabulary in self.vocabularies)
 
     @cached_property
     def folded(self) -> str:
@@ -97,18 +129,32 @@ def _parted(word: str, vocabularies: tuple[Vocabulary, ...]) -> list[str]:
     return next((each for each in parts if len(each) > 1), [word])
 
 
-def _names(words: list[str], vocabularies: tuple[Vocabulary, ...]) -> list[dict[str, None]]:
-    """For each word the names that a vocabulary has for it, or for the spelling that it is a part of."""
-    names: list[dict[str, None]] = [{} for _ in words]
-    letters = [letters_of([word]) for word in words]
-    for vocabulary in vocabularies:
-        for start, length, entry in vocabulary.longest_spellings(letters):
-            meaning_names = [name for meaning in (entry.meanings if entry else ()) for name in meaning.names]
-            if entry is None and start == len(words) - 1:
-                meaning_names = [name for meaning in vocabulary.unfinished(letters[start]) for name in meaning.names]
-            for names_of_word in names[start : start + length]:
-                names_of_word.update(dict.fromkeys(" ".join(words_of(name)) for name in meaning_names))
-    return names
+_Span = tuple[int, int, Sequence[Meaning]]
+"""Words of a text, the first and how many, and what they mean."""
+
+
+def _spans(vocabulary: Vocabulary, letters: Sequence[str]) -> list[_Span]:
+    """The spellings that a vocabulary knows in a text; the last word may be unfinished in letters that no name has."""
+    spans: list[_Span] = []
+    for start, length, entry in vocabulary.longest_spellings(letters):
+        if entry is not None:
+            spans.append((start, length, entry.meanings))
+        elif start == len(letters) - 1 and not letters[start].isascii():
+            spans.append((start, length, vocabulary.unfinished(letters[start], MAX_MEANINGS)))
+    return spans
+
+
+def _unfinished_span(vocabulary: Vocabulary, letters: Sequence[str]) -> list[_Span]:
+    """The most last words that are the beginning of a spelling: `couteau pap` of `couteau papillon`."""
+    for start in range(len(letters)):
+        beginning = "".join(letters[start:])
+        if len(beginning) < MIN_UNFINISHED:
+            break
+        meanings = vocabulary.unfinished(beginning, MAX_COMPLETIONS)
+        meanings += vocabulary.lexicon.unfinished(beginning, MAX_COMPLETIONS)
+        if meanings:
+            return [(start, len(letters) - start, meanings)]
+    return []
 
 
 def _joins(folded: str) -> Iterator[str]:

@@ -41,13 +41,13 @@ _NO = (
 )
 _AT_MOST = (
     r"(?P<most>(?:<=?|=<|≤|(?<!\S)[\u301c\uff5e]|(?<!\w)"
-    r"(?:under|below|sub|max(?:imum)?|budget|within|up\s?to|at\s+most|less\s+than|cheaper\s+than"
+    r"(?:(?:at\s+or\s+)?(?:under|below)(?:\s+or\s+at)?|sub|max(?:imum)?|budget|within|up\s?to|at\s+most|less\s+than|cheaper\s+than"
     rf"|{_NO}\s+(?:over|above|past|more\s+than|higher\s+than|greater\s+than|exceed(?:ing)?|worse\s+than))"
     r"(?![^\W\d])(?:\s+(?:of|price|is)(?!\w))?[.:]?))"
 )
 _AT_LEAST = (
     r"(?P<least>(?:>=?|=>|≥|(?<!\w)"
-    r"(?:over|above|min(?:imum)?|from|at\s+least|more\s+than|starting\s+(?:at|from)"
+    r"(?:(?:at\s+or\s+)?(?:over|above)(?:\s+or\s+at)?|min(?:imum)?|from|at\s+least|more\s+than|starting\s+(?:at|from)"
     rf"|{_NO}\s+(?:under|below|less\s+than|lower\s+than|cheaper\s+than))"
     r"(?![^\W\d])(?:\s+(?:of|price|is)(?!\w))?[.:]?))"
 )
@@ -79,7 +79,7 @@ _SEEDS = r"(?P<seeds>\d{1,9}(?:\s*(?:[,/]|(?<!\w)or(?!\w))\s*#?\d{1,9})*)"
 _SEED = r"(?:(?:paint\s+)?(?:seed|pattern|template)s?(?:\s+(?:id|index|number|no))?|id)"
 _PATTERN = re.compile(r"(?i)pattern|template")
 _FLOAT_SAID = re.compile(r"(?i)float|fv|wear")
-_WITH_END = re.compile(r"<=|=<|>=|=>|[≤≥]")
+_WITH_END = re.compile(r"<=|=<|>=|=>|[≤≥]|\bat\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _BARE_SEED = re.compile(rf"(?<![^\s{UNSPACED_LETTERS}])[0-9]{{3}}(?![^\s{UNSPACED_LETTERS}])")
 
@@ -110,7 +110,7 @@ _PRICE_FORMS = (
     rf"{_AROUND}{_LOW}(?=\s*(?:$|[,;.!?)]))",  # a budget, as an amount with its currency is
     rf"{_START}(?P<low>{_NUMBER})(?P<least>\+)(?P<lowafter>\s*{_MARK})",
     rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_AFTER}",
-    rf"(?:(?<!\w)price(?!\w)\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}(?:{_UNIT}|\s+{_UNIT}(?!\s*\d)))){_LOW}{_END}",
+    rf"(?:(?<!\w)price(?!\w|\s+4\s+[a-z])\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}(?:{_UNIT}|\s+{_UNIT}(?!\s*\d)))){_LOW}{_END}",
     rf"{_START}(?P<low>\d{{1,6}}[.,]\d\d|\d{{1,4}}[.,]\d{{1,2}}k){_END}(?!%)",  # cents, for it is no float
 )
 

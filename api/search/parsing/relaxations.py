@@ -77,8 +77,11 @@ def loose(strict: ParsedQuery) -> list[ParsedQuery]:
 def corrections(strict: ParsedQuery, matching_words: Collection[str]) -> list[ParsedQuery]:
     """The relaxations that correct typos in their order; `matching_words` are words that an offered item has.
 
-    Fillers that an offered item has may be of the name (`the emperor`), and are left out where that finds nothing.
+    Fillers that an offered item has may be of the name (`the emperor`), and are left out where that finds nothing. A
+    text of nothing else has no typo (`lol ok bye`).
     """
+    if all(term.is_filler for term in strict.options):
+        return []
     bases = dict.fromkeys(without_fillers(strict, each) or strict for each in (matching_words, ()))
     corrected = [each for base in bases for each in _corrections(base, matching_words)]
     if any(term.carries for term in strict.options):  # `redlin ak w/ crown foil`

@@ -237,7 +237,7 @@ class _Reader(Spellings):
         """Reads what is not wanted from there on, with `lists` of it."""
         term, end = self._term_at(at)
         self._exclude_term(term)
-        while end < len(self._words) and term.meanings and self._term_at(end)[0].meanings == term.meanings:
+        while end < len(self._words) and self._term_at(end)[0].is_within(term):
             _, end = self._term_at(end)  # the same in other words: `without counter stattrak`
         while (connection := self._connection_at(end) or (self._listed_at(end, term) if lists else None)) is not None:
             start, of_same_field = connection

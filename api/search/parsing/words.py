@@ -102,6 +102,16 @@ class Term:
         """The fields whose values it means; empty for mere words."""
         return frozenset(name for meaning in self.meanings for name, _ in meaning.filters)
 
+    def is_within(self, other: "Term") -> bool:
+        """Whether it means what the other one means, or some of its values: battle-scarred of what is scratched."""
+        if self.meanings == other.meanings:
+            return bool(self.meanings)
+        values, others = (
+            {(name, value) for meaning in term.meanings for name, values in meaning.filters for value in values}
+            for term in (self, other)
+        )
+        return bool(values) and values <= others and not any(meaning.words for meaning in self.meanings)
+
 
 @dataclass
 class ParsedWords:

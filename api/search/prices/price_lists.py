@@ -32,13 +32,14 @@ Key = tuple[int, str | None]
 MakeRows = Callable[[], AsyncIterator[Json]]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class PriceList:
-    """The rows of a list as JSON in a file that goes with this object, and the hash of them."""
+    """The rows of a list as JSON in a file that goes with this object, the hash of them, and until when it is fresh."""
 
     file: IO[bytes]
     digest: str
     revision: bytes | None
+    fresh_until: float = 0.0
 
     def pieces(self) -> Iterator[bytes]:
         """The content of the file; several readers do not disturb each other."""
@@ -46,12 +47,6 @@ class PriceList:
         while piece := os.pread(self.file.fileno(), _READ_BYTES, position):
             position += len(piece)
             yield piece
-
-
-@dataclass
-class _Entry:
-    prices: PriceList
-    fresh_until: float
 
 
 class PriceLists:
@@ -67,29 +62,27 @@ class PriceLists:
         self._revision = revision
         self._tasks = tasks
         self._fresh_seconds = fresh_seconds
-        self._entries: LRUCache[Key, _Entry] = LRUCache(MAX_LISTS)
+        self._lists: LRUCache[Key, PriceList] = LRUCache(MAX_LISTS)
         self._in_flight: dict[Key, asyncio.Task[PriceList]] = {}
         self._clears = 0
 
     def clear(self) -> None:
         """Forgets all lists, also those that are being made: other names may be hidden now."""
         self._clears += 1
-        self._entries.clear()
+        self._lists.clear()
         self._in_flight.clear()
 
     async def current(self, key: Key, platform: Platform) -> PriceList | None:
         """The list if it is fresh or nothing has changed since; None if it must be made."""
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
+        prices = self._lists.get(key)
         now = time.monotonic()
-        if now < entry.fresh_until:
-            return entry.prices
+        if prices is None or now < prices.fresh_until:
+            return prices
         revision = await self._revision.current([platform])
-        if revision is None or revision != entry.prices.revision:
+        if revision is None or revision != prices.revision:
             return None
-        entry.fresh_until = now + self._fresh_seconds
-        return entry.prices
+        prices.fresh_until = now + self._fresh_seconds
+        return prices
 
     async def make(self, key: Key, platform: Platform, rows: MakeRows) -> PriceList:
         """A new list; callers at the same time share one (single flight). Raises ApiError `search_unavailable`,
@@ -110,7 +103,8 @@ class PriceLists:
             revision = await self._revision.current([platform])
             prices = await _written(rows(), revision)
             if clears == self._clears:
-                self._entries[key] = _Entry(prices, time.monotonic() + self._fresh_seconds)
+                prices.fresh_until = time.monotonic() + self._fresh_seconds
+                self._lists[key] = prices
             return prices
         finally:
             if clears == self._clears:  # else another task may make it by now

@@ -15,8 +15,6 @@ _GZIP_WINDOW = 16 + zlib.MAX_WBITS  # with a gzip header (RFC 1952)
 
 @dataclass(frozen=True)
 class Representation:
-    """A media type, and whether it is compressed."""
-
     media_type: str
     gzip: bool
 

@@ -51,8 +51,6 @@ class Spans:
         return self.price_min if self.priced <= 2 or self.price_min == self.price_max else None
 
     def row(self, median: int | None, minor_digits: int) -> Json:
-        """The entry of the price list."""
-
         def amount(minor: int | None) -> float | None:
             return None if minor is None else float(from_minor(minor, minor_digits))
 
@@ -75,7 +73,6 @@ def parts_of(items: int, sizes: Sizes) -> list[Part]:
 
 
 def halves_of(part: Part) -> list[Part]:
-    """The part in two."""
     middle = (part[0] + part[1]) // 2
     return [(part[0], middle), (middle + 1, part[1])]
 

@@ -33,8 +33,6 @@ router = APIRouter(tags=["search"])
 
 @dataclass(frozen=True)
 class PriceServices:
-    """What price lists are made with."""
-
     engine: Engine
     platforms: Platforms
     points_in_time: PointsInTime

@@ -5,7 +5,7 @@
 
 from api.engine.clauses import Clause, any_of
 from api.search.schemas.attachments import AttachmentCondition, AttachmentFilter
-from mappings.items.attachments import count_token, other_range, ranked_range
+from mappings.items.attachments import count_token, wear_range
 
 
 def attachment_clause(condition: AttachmentFilter) -> Clause | None:
@@ -29,11 +29,11 @@ def _condition(attached: AttachmentCondition) -> Clause:
         return {"term": {"attachments": count_token(attached.name, count)}}
     low = float(attached.min_wear or 0)
     high = 1.0 if attached.max_wear is None else float(attached.max_wear)
-    ranked = _between(ranked_range(attached.name, count, low, high))
+    ranked = _between(attached.name, count, low, high)
     # without a lower bound the least worn is within the bounds wherever another is
-    return ranked if attached.min_wear is None else any_of([ranked, _between(other_range(attached.name, low, high))])
+    return ranked if attached.min_wear is None else any_of([ranked, _between(attached.name, None, low, high)])
 
 
-def _between(ends: tuple[str, str]) -> Clause:
-    first, last = ends
+def _between(name: str, rank: int | None, low: float, high: float) -> Clause:
+    first, last = wear_range(name, rank, low, high)
     return {"range": {"attachments": {"gte": first, "lte": last}}}

@@ -66,8 +66,7 @@ class SearchQuery:
     def highest_price(self) -> int:
         """The most minor units that the filter by price lets through."""
         clause = self.filters.get("price")
-        highest: int = NO_PRICE - 1 if clause is None else clause["range"]["price.ascending"]["lte"]
-        return highest
+        return NO_PRICE - 1 if clause is None else int(clause["range"]["price.ascending"]["lte"])
 
     @cached_property
     def forced_clauses(self) -> dict[str, Clause]:

@@ -39,11 +39,9 @@ class AttachmentCondition(StrictCamelCase):
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
         if self.min_wear is not None and self.count is not None:
-            message = "count and minWear cannot be asked together; ask for count with maxWear, or leave one out"
-            raise ValueError(message)
+            raise ValueError("count and minWear cannot be asked together; ask for count with maxWear, or leave one out")
         if self.min_wear is not None and self.max_wear is not None and self.min_wear > self.max_wear:
-            message = f"minWear {self.min_wear} is more than maxWear {self.max_wear}"
-            raise ValueError(message)
+            raise ValueError(f"minWear {self.min_wear} is more than maxWear {self.max_wear}")
         return self
 
 

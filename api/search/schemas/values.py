@@ -26,6 +26,5 @@ class Range(Strict):
     @model_validator(mode="after")
     def _min_before_max(self) -> Self:
         if self.min is not None and self.max is not None and self.min > self.max:
-            message = f"min {self.min} is more than max {self.max}"
-            raise ValueError(message)
+            raise ValueError(f"min {self.min} is more than max {self.max}")
         return self

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 
-import structlog
 from cachetools import LRUCache
 
 from api.background import BackgroundTasks
 from api.engine.responses import SearchEngine
 from api.errors import ApiError
+from api.log import log
 from api.search.response_cache import IndexRevision
 from api.search.suggest.requests import Counts, FrequentValues, counts_of, frequent_request, uncounted_of
 from mappings.fields import SUGGESTED
@@ -28,7 +28,6 @@ FRESH_TIMES: Final = 100
 """Counts that took a second are counted again after 100: each worker takes the engine a hundredth of its time."""
 MAX_PLATFORMS: Final = 16  # or groups of platforms
 
-log = structlog.get_logger("gear.api")
 
 _Key = tuple[int, ...]
 

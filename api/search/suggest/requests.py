@@ -93,7 +93,6 @@ def count_request(row: Suggested, texts: Sequence[str], forced: tuple[Clause, ..
 
 
 def suggestion_request(query: SuggestionQuery) -> Clause:
-    """The search body of one search."""
     # Two bodies a kind, because one with a filter inside its aggregation takes twice the time of both.
     field, typed = query.row.field, query.typed
     terms: Clause = {"field": field, "size": query.size, "order": BY_FREQUENCY}

@@ -38,9 +38,9 @@ async def suggest(
     forced: tuple[Clause, ...] = (),
     frequent: FrequentValues | None = None,
 ) -> bytes:
-    """Suggests values with the typed words; only if there are none, similar ones. Raises `search_unavailable`.
+    """Suggests values with the typed words; only if there are none, those that they may become, then similar ones.
 
-    Where enough of the `frequent` values begin with the text, no others are counted.
+    Raises `search_unavailable`. Where enough of the `frequent` values begin with the text, no others are counted.
     """
     typed = PrefixQuery(text, tuple(platform.merged_vocabulary for platform in platforms))
     if not typed.words:
@@ -55,6 +55,10 @@ async def suggest(
             return _response(beginnings)
         queries = [query for query in queries if not query.begins]
     suggestions += await _suggestions(engine, platforms, queries)
+    completed = replace(typed, completed=True)
+    if not suggestions and completed.words != typed.words:
+        queries = suggestion_queries(completed, limit, forced)
+        suggestions = await _suggestions(engine, platforms, [query for query in queries if not query.begins])
     if not suggestions and any(word.max_edits for word in typed.words):
         suggestions = await _suggestions(engine, platforms, suggestion_queries(typed, limit, forced, fuzzy=True))
     return _response(best(suggestions, limit))

@@ -85,8 +85,9 @@ export interface paths {
          * Suggestions while typing
          * @description Names, weapons, finishes, sets and stickers that have all words of `q`, the last one as far as it was typed.
          *
-         *     What begins with the whole text comes first, then what most items have; only where nothing has the words, similar
-         *     ones are taken. `item` is a name, `finish` what a weapon is painted with, `sticker` one that is on an item.
+         *     What begins with the whole text comes first, then what most items have. Where nothing has the words, `q` may be the
+         *     beginning of a name in one of the platform's languages (`couteau pap`), and else have typos. `item` is a name,
+         *     `finish` what a weapon is painted with, `sticker` one that is on an item.
          */
         get: operations["getSuggestions"];
         put?: never;

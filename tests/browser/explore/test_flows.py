@@ -202,12 +202,14 @@ async def test_a_sandbox_order_goes_on_live_with_its_callbacks(window: ShopWindo
             for state in ("Created", "Processing", "Delivered", "Completed"):
                 await expect(page.locator(".steps li.done", has_text=state)).to_be_visible()
             await expect(page.locator(".delivery-delivered")).to_have_count(4)
-            assert {one.event for one in receiver.received} == {
+            assert {callback.event for callback in receiver.received} == {
                 f"order.{state}" for state in ("created", "processing", "delivered", "completed")
             }
             await page.get_by_text("What is sent").first.click()
             preview = json.loads(await page.locator(".deliveries pre").first.inner_text())
-            sent = next(json.loads(one.body) for one in receiver.received if one.event == "order.created")
+            sent = next(
+                json.loads(callback.body) for callback in receiver.received if callback.event == "order.created"
+            )
             assert preview.keys() == sent.keys()
             assert preview["data"]["order"].keys() == sent["data"]["order"].keys()
             buyers_page = str(await page.get_by_role("link", name="The buyer’s page").get_attribute("href"))

@@ -25,7 +25,7 @@ def words_of(code: str) -> dict[str, Any]:
 async def test_every_language_fits_a_phone(window: ShopWindow, code: str) -> None:
     words = words_of(code)
     phone = {**PHONE, "viewport": {"width": NARROW, "height": 700}}
-    asked: list[str] = []
+    requested: list[str] = []
     async with window.opened("/explore?q=ak+ft+-redline", pictures=False, locale=code, **phone) as page:
         await expect(page.locator(CARDS).first).to_be_visible()
         await expect(page.locator("html")).to_have_attribute("lang", code)
@@ -36,7 +36,7 @@ async def test_every_language_fits_a_phone(window: ShopWindow, code: str) -> Non
         await expect(page.get_by_role("dialog", name=words["filters"])).to_be_visible()
         await expect_fit(page, NARROW)
         await page.keyboard.press("Escape")
-        page.on("request", lambda request: asked.append(request.url) if "/languages/" in request.url else None)
+        page.on("request", lambda request: requested.append(request.url) if "/languages/" in request.url else None)
         await page.locator(CARDS).first.get_by_role("link").click()
         await expect(page.get_by_role("heading", name=words["facts"], exact=True)).to_be_visible()
         await expect_fit(page, NARROW)
@@ -49,7 +49,7 @@ async def test_every_language_fits_a_phone(window: ShopWindow, code: str) -> Non
         await expect_fit(page, NARROW)
         shown = await page.locator("body").inner_text()
         assert [key for key in words if f"\n{key}\n" in shown and "_" in key] == [], "a word without its text"
-        assert asked == [], "one file of words a visit"
+        assert requested == [], "one file of words a visit"
     assert window.complaints == []
 
 

@@ -31,6 +31,6 @@ def sentences(paragraph: str) -> list[str]:
 @pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: file.name)
 def test_nothing_is_too_long_to_read_at_once(file: Path) -> None:
     factor = 1.5 if file.name in LOGS else 1
-    found = list(paragraphs(file.read_text(encoding="utf-8")))
-    assert [text for text in found if len(text.split()) > MAX_PARAGRAPH * factor] == []
-    assert [part for text in found for part in sentences(text) if len(part.split()) > MAX_SENTENCE * factor] == []
+    texts = list(paragraphs(file.read_text(encoding="utf-8")))
+    assert [text for text in texts if len(text.split()) > MAX_PARAGRAPH * factor] == []
+    assert [part for text in texts for part in sentences(text) if len(part.split()) > MAX_SENTENCE * factor] == []

@@ -33,9 +33,9 @@ PRIVATE_WORDS = {
 def test_a_document_uses_the_fields_words(file: Path) -> None:
     text = re.sub(r"^```.*?^```|`[^`]*`", "", file.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     prose = " ".join(re.sub(r"\]\([^)]*\)", "]", text).split())
-    found = {
+    offenders = {
         match[0]: word
         for pattern, word in PRIVATE_WORDS.items()
         for match in re.finditer(rf"\b({pattern})\b", prose, re.IGNORECASE)
     }
-    assert found == {}, "in place of each the word beside it"
+    assert offenders == {}, "in place of each the word beside it"

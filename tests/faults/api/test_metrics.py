@@ -58,4 +58,4 @@ async def test_each_worker_tells_for_all_also_for_one_that_was_killed(service: t
     await until(both_serve, START_LIMIT)
     assert total(await response("/metrics"), "gear_worker_deaths_total") == 1
     for name in BACKLOGS:
-        assert [labels for found, labels in samples(text) if found == name] == [frozenset()]
+        assert [labels for metric, labels in samples(text) if metric == name] == [frozenset()]

@@ -99,13 +99,13 @@ async def recording(
     store = Store(feed_settings.database_url)
     log = ChangeLog(engine, feed_settings.index_prefix)
     intervals = getattr(request, "param", Intervals())
-    made, rival = (
+    recorder, rival = (
         Recorder(engine, store, platforms, log, timedelta(hours=24), FeedMetrics(CollectorRegistry()), intervals)
         for _ in range(2)
     )
     async with store.transaction() as connection:
         await feeds.activate(connection, log.feed, datetime.now(UTC))
-    yield Recording(made, rival, engine, store, wire, place, feed_settings)
+    yield Recording(recorder, rival, engine, store, wire, place, feed_settings)
     await engine.close_pits(list(engine.open))
     await engine.close()
     await store.close()

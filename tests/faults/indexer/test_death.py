@@ -23,7 +23,10 @@ def test_a_loader_that_is_killed_leaves_the_old_answers(place: Place, wire: Wire
     left = [name for name in place.indices() if name != old]
     assert len(left) == 1
     state = place.json("status", "--platform", "730")
-    assert {one["index"]: one["state"] for one in state["generations"]} == {old: "serving", left[0]: "unfinished"}
+    assert {generation["index"]: generation["state"] for generation in state["generations"]} == {
+        old: "serving",
+        left[0]: "unfinished",
+    }
     assert (state["lock"]["pid"], state["lock"]["alive"], state["lock"]["index"]) == (process.pid, False, left[0])
     assert "it has crashed" in place.run("status").stdout
     report = place.load(items(3))
@@ -68,7 +71,10 @@ def test_a_swap_that_cannot_be_made_is_not_guessed_about(place: Place, wire: Wir
     assert "`gear-indexer status` tells" in report["error"]
     assert report["swapped"] is None
     assert place.served() == [1, 2]
-    states = {one["index"]: one["state"] for one in place.json("status", "--platform", "730")["generations"]}
+    states = {
+        generation["index"]: generation["state"]
+        for generation in place.json("status", "--platform", "730")["generations"]
+    }
     assert states == {old: "serving", report["index"]: "unfinished"}
 
 

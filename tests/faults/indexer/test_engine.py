@@ -150,9 +150,9 @@ def test_faults_that_do_not_pass_stop_the_load_at_once(
 
 def test_a_product_that_the_engine_refuses_stops_the_load(place: Place, wire: Wire) -> None:
     """An item without its product would be found by no text."""
-    one = {"create": {"status": 400, "error": {"type": "mapper_parsing_exception", "reason": "no"}}}
+    result = {"create": {"status": 400, "error": {"type": "mapper_parsing_exception", "reason": "no"}}}
     wire.rule = _some_bulks(
-        Fault("response", 200, orjson.dumps({"errors": True, "items": [one] * MANY})), {0}, PRODUCTS
+        Fault("response", 200, orjson.dumps({"errors": True, "items": [result] * MANY})), {0}, PRODUCTS
     )
     report = place.load(items(MANY), code=1)
     assert 'the engine refused the product {"product":' in report["error"]
@@ -164,8 +164,8 @@ def test_a_product_that_the_engine_refuses_stops_the_load(place: Place, wire: Wi
 @pytest.mark.parametrize("kind", [LISTINGS, PRODUCTS])
 def test_a_disk_that_is_full_is_named(place: Place, wire: Wire, kind: str) -> None:
     error = {"type": "cluster_block_exception", "reason": FLOOD.decode()}
-    one = {"index": {"status": 429, "error": error}}
-    response = Fault("response", 200, orjson.dumps({"errors": True, "items": [one] * BULK[kind]}))
+    result = {"index": {"status": 429, "error": error}}
+    response = Fault("response", 200, orjson.dumps({"errors": True, "items": [result] * BULK[kind]}))
     wire.rule = _some_bulks(response, {0}, kind)
     report = place.load(items(MANY), code=1)
     assert "disk is too full" in report["error"]

@@ -58,17 +58,17 @@ def test_who_lives_and_does_not_beat_loses_the_lock(place: Place, opensearch_url
         thread = threading.Thread(target=load)
         thread.start()
         assert reached.wait(30)
-        held = taken_from_the_living(place)
+        own_lock = taken_from_the_living(place)
         try:
-            assert held.previous_owner is not None
+            assert own_lock.previous_owner is not None
             wire.rule = pass_all
             proxy.restore()
             thread.join(60)
             left = [name for name in place.indices() if name != index]
         finally:
-            held.__exit__(None, None, None)
+            own_lock.__exit__(None, None, None)
     assert len(failures) == 1
-    assert f"held by gear-indexer load ({held.owner})" in str(failures[0])
+    assert f"held by gear-indexer load ({own_lock.owner})" in str(failures[0])
     assert place.served() == [1, 2]
     assert len(left) == 1, "what becomes of it is for the new owner to say"
     assert place.load(items(3))["removed"] == left
@@ -93,9 +93,9 @@ def test_a_load_that_was_taken_over_swaps_nothing_in(place: Place, wire: Wire, a
     assert place.served() == [1, 2]
     assert report["index"] in place.indices()
     assert index in place.indices()
-    found = records(place).read()
-    assert found is not None
-    assert found.owner == ELSEWHERE, "its lock is left alone"
+    record = records(place).read()
+    assert record is not None
+    assert record.owner == ELSEWHERE, "its lock is left alone"
 
 
 @pytest.mark.parametrize(

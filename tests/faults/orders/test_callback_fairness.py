@@ -46,8 +46,8 @@ async def test_tokens_whose_receivers_all_hang_delay_nobody(desk: Desk, sandbox:
 
             async def is_saturated() -> bool:
                 attempts = dispatcher._attempts.values()
-                has_begun_all = hanging.connections == len(attempts)
-                return has_begun_all and len(FreeCapacity(attempts).saturated().tokens) == 2
+                has_started_all = hanging.connections == len(attempts)
+                return has_started_all and len(FreeCapacity(attempts).saturated().tokens) == 2
 
             await until(is_saturated, otherwise="the tokens do not have their shares")
             assert hanging.connections >= (14 if sandbox else 100)

@@ -93,7 +93,7 @@ async def test_a_long_queue_of_a_receiver_that_is_away_holds_nobody(desk: Desk) 
         async with dispatching(desk.store, delays=(timedelta(hours=1),)):
             await desk.until(order, "delivered")
             came = (await desk.deliveries(order))[0].attempts[0].at
-            attempts = [attempt for one in queue for attempt in (await desk.deliveries(one))[0].attempts]
+            attempts = [attempt for queued in queue for attempt in (await desk.deliveries(queued))[0].attempts]
     assert sum(attempt.at < came for attempt in attempts) < len(queue) - 50
 
 
@@ -114,8 +114,8 @@ async def test_two_dispatchers_share_the_work_without_doubling_it(desk: Desk) ->
         for _ in range(30):
             await desk.move(await desk.place(receiver.url), "processing")
         rival = Store(desk.url)
-        async with dispatching(desk.store) as one, dispatching(rival) as other:
-            for dispatcher in (one, other):
+        async with dispatching(desk.store) as first, dispatching(rival) as second:
+            for dispatcher in (first, second):
                 dispatcher.worker.wake()
 
             await until(lambda: len(set(receiver.ids)) == 60, otherwise=f"only {len(set(receiver.ids))} came")
@@ -128,17 +128,17 @@ async def test_what_a_dead_dispatcher_held_is_sent_when_its_lease_runs_out(desk:
     with Receiver() as receiver:
         order = await desk.place(receiver.url)
         async with desk.store.transaction() as connection:
-            [held] = await deliveries.lease(connection, datetime.now(UTC), 1.0, everything())
+            [work] = await deliveries.lease(connection, datetime.now(UTC), 1.0, everything())
         async with dispatching(desk.store):
             await desk.until(order, "delivered")
-            assert datetime.now(UTC) > held.leased_until
+            assert datetime.now(UTC) > work.leased_until
         assert len(receiver.received) == 1
         async with desk.store.transaction() as connection:  # the dead one was only slow
             late = Attempt(at=datetime.now(UTC), outcome="timeout", status_code=None, milliseconds=1000)
-            again = FinishedAttempt(work=held, attempt=late, state="pending", next_attempt_at=datetime.now(UTC))
+            again = FinishedAttempt(work=work, attempt=late, state="pending", next_attempt_at=datetime.now(UTC))
             await attempts.record(connection, [again])
     assert await desk.states(order) == ["delivered"]
-    assert [one[0] for one in await desk.outcomes(order)] == ["delivered", "timeout"]
+    assert [outcome[0] for outcome in await desk.outcomes(order)] == ["delivered", "timeout"]
 
 
 async def test_an_attempt_under_way_at_the_end_is_released(desk: Desk) -> None:
@@ -179,10 +179,10 @@ async def test_an_outage_of_the_database_only_delays_callbacks(
             order = await desk.place(receiver.url)
             await postgres.stop_serving(database)
             async with dispatching(desk.store):
-                await until(lambda: _said(logs, OUTAGE), otherwise="no outage was noticed")
+                await until(lambda: _is_logged(logs, OUTAGE), otherwise="no outage was noticed")
                 await postgres.serve_again(database)
                 await desk.until(order, "delivered")
-            assert await _said(logs, "background work goes on")
+            assert await _is_logged(logs, "background work goes on")
     assert len(receiver.received) == 1
 
 
@@ -207,7 +207,7 @@ async def test_an_outage_after_the_answer_does_not_double_the_callback(
                 await answering.wait()
                 await postgres.stop_serving(database)
                 released.set()
-                await until(lambda: _said(logs, OUTAGE), otherwise="no outage was noticed")
+                await until(lambda: _is_logged(logs, OUTAGE), otherwise="no outage was noticed")
                 await postgres.serve_again(database)
                 await desk.until(order, "delivered")
         assert len(receiver.received) == 1
@@ -229,13 +229,13 @@ async def test_callbacks_wait_for_a_locked_file(sqlite_url: str) -> None:
 async def test_a_platform_whose_file_is_gone_delays_its_callbacks_and_no_others(sqlite_url: str) -> None:
     async with desk_at(sqlite_url) as desk:
         with Receiver() as receiver, capture_logs() as logs:
-            lost, kept = await desk.place(receiver.url), await desk.place(receiver.url)
+            lost, unaffected = await desk.place(receiver.url), await desk.place(receiver.url)
             async with desk.store.transaction() as connection:
                 await connection.exec_driver_sql("UPDATE orders SET platform = 999 WHERE id = ?", (lost.id,))
             async with dispatching(desk.store):
-                await desk.until(kept, "delivered")
+                await desk.until(unaffected, "delivered")
                 await until(
-                    lambda: _said(logs, "callback waits for its platform's file: put it back"),
+                    lambda: _is_logged(logs, "callback waits for its platform's file: put it back"),
                     otherwise="nothing was logged",
                 )
         assert await desk.states(lost) == ["pending"]
@@ -270,7 +270,7 @@ async def test_an_unexpected_exception_counts_as_an_attempt(sqlite_url: str) -> 
                 await desk.until(order, "failed")
         assert await desk.outcomes(order) == [("unreachable", None)] * 2
         assert receiver.received == []
-        assert await _said(logs, "callback attempt failed unexpectedly; report it")
+        assert await _is_logged(logs, "callback attempt failed unexpectedly; report it")
 
 
 async def test_the_log_of_attempts_does_not_grow_without_end(sqlite_url: str) -> None:
@@ -287,5 +287,5 @@ def everything() -> limits.FreeCapacity:
     return limits.FreeCapacity()
 
 
-async def _said(logs: Any, event: str) -> bool:
+async def _is_logged(logs: Any, event: str) -> bool:
     return any(line["event"] == event for line in logs)

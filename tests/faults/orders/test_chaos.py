@@ -55,7 +55,7 @@ class Place:
 
     settings: Settings
     store: Store
-    made: CreatedToken
+    created: CreatedToken
     items: set[int]
 
 
@@ -64,15 +64,15 @@ async def place(database_url: str, opensearch_url: str, index_prefix: str, tmp_p
     """Everything that the processes share, on each database."""
     settings = settings_for(opensearch_url, index_prefix, tmp_path, database_url=database_url)
     await migrated(database_url)
-    numbers = [*CONTESTED, *(one for name in range(CLIENTS) for one in _own(name))]
+    numbers = [*CONTESTED, *(item for name in range(CLIENTS) for item in _own(name))]
     (platform,) = read_platforms()
     put_index(settings, platform, [simple_item(number) for number in numbers])
     store = Store(database_url)
     try:
         async with store.transaction() as connection:
             scopes = ["search", "order", "fulfil"]
-            made = await tokens.create(connection, "shop", scopes, False, None, datetime.now(UTC))
-        yield Place(settings, store, made, set(numbers))
+            created = await tokens.create(connection, "shop", scopes, False, None, datetime.now(UTC))
+        yield Place(settings, store, created, set(numbers))
     finally:
         await store.close()
 
@@ -83,24 +83,24 @@ def _own(name: int) -> list[int]:
 
 @pytest.mark.timeout(300 + 2 * SECONDS)
 async def test_nothing_acknowledged_is_lost_doubled_or_unsent(place: Place, tmp_path: Path) -> None:
-    secret = place.made.token.webhook_secret
+    secret = place.created.token.webhook_secret
     rough = [Rough(f"{SEED} failing", secret, (70, 20, 10, 0)), Rough(f"{SEED} hanging", secret, (90, 0, 5, 5))]
     with ExitStack() as listening:
-        receivers = [listening.enter_context(Receiver(one.behaviour)) for one in rough]
+        receivers = [listening.enter_context(Receiver(behaviour.behaviour)) for behaviour in rough]
         urls = (receivers[0].url, receivers[0].url, receivers[0].url, receivers[1].url)
         async with Fleet(place.settings, tmp_path) as fleet:
-            traffic = Traffic(lambda: fleet.address, place.made.plaintext, urls, SEED)
+            traffic = Traffic(lambda: fleet.address, place.created.plaintext, urls, SEED)
             await _chaos(fleet, traffic)
-            for one in rough:
-                one.calm()
-            assert await _states(place.store) == {one: known.history for one, known in traffic.orders.items()}
+            for behaviour in rough:
+                behaviour.calm()
+            assert await _states(place.store) == {order_id: order.history for order_id, order in traffic.orders.items()}
             assert traffic.sold_twice() == []
             waiting = await _sound_outbox(place.store)
             await _settle(place, fleet, traffic)
     logging.getLogger(__name__).info(
         "%s orders, %s refused, %s calls repeated, killed %s, callbacks left to wait %s, sent %s",
         *(len(traffic.orders), traffic.refused, traffic.repeated, fleet.kills, waiting),
-        [len(one.arrived) for one in rough],
+        [len(behaviour.arrived) for behaviour in rough],
     )
     _each_event_arrived(traffic, rough)
     assert len(traffic.orders) > 2 * CLIENTS
@@ -123,12 +123,12 @@ async def _chaos(fleet: Fleet, traffic: Traffic) -> None:
 
 async def _states(store: Store) -> dict[str, list[str]]:
     """The states of each order that the database has, first to last."""
-    found: dict[str, list[str]] = {}
+    histories: dict[str, list[str]] = {}
     async with store.reading() as connection:
         rows = select(order_events.c.order_id, order_events.c.state).order_by(order_events.c.order_id, order_events.c.n)
         for order_id, state in await connection.execute(rows):
-            found.setdefault(order_id, []).append(state)
-    return found
+            histories.setdefault(order_id, []).append(state)
+    return histories
 
 
 async def _sound_outbox(store: Store) -> dict[int, int]:
@@ -157,8 +157,8 @@ async def _sound_outbox(store: Store) -> dict[int, int]:
 
 async def _settle(place: Place, fleet: Fleet, traffic: Traffic) -> None:
     """Waits until every callback is delivered and searches offer exactly what no order binds."""
-    left = place.items - {one.item for one in traffic.orders.values() if one.history[-1] not in RELEASED}
-    headers = {"Authorization": f"Bearer {place.made.plaintext}"}
+    left = place.items - {order.item for order in traffic.orders.values() if order.history[-1] not in RELEASED}
+    headers = {"Authorization": f"Bearer {place.created.plaintext}"}
     async with httpx.AsyncClient(base_url=fleet.address, headers=headers, timeout=60) as client:
 
         async def settled() -> bool:
@@ -204,11 +204,11 @@ async def _undelivered(store: Store) -> int:
 
 def _each_event_arrived(traffic: Traffic, rough: list[Rough]) -> None:
     """Each event came, verified, and none before the one before it was taken."""
-    assert [one for receiver in rough for one in receiver.unverified] == []
+    assert [request for receiver in rough for request in receiver.unverified] == []
     expected = {
         message_id(order_id, n): f"order.{state}"
-        for order_id, known in traffic.orders.items()
-        for n, state in enumerate(known.history, start=1)
+        for order_id, order in traffic.orders.items()
+        for n, state in enumerate(order.history, start=1)
     }
     taken: set[str] = set()
     for receiver in rough:

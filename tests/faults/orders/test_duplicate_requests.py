@@ -32,10 +32,10 @@ async def without(settings: Settings, item: int) -> AsyncIterator[AsyncOpenSearc
     """The item is gone from the index while the block lasts."""
     client = connect_async(settings, timeout=30)
     try:
-        held = (await client.get(index=settings.alias(730), id=str(item)))["_source"]
+        source = (await client.get(index=settings.alias(730), id=str(item)))["_source"]
         await client.delete(index=settings.alias(730), id=str(item))
         yield client
-        await client.index(index=settings.alias(730), id=str(item), body=held)
+        await client.index(index=settings.alias(730), id=str(item), body=source)
     finally:
         await client.close()
 

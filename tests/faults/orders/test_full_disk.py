@@ -25,8 +25,8 @@ MAX_ORDERS = 3000  # many times what fits into the blocks that a database holds 
 @pytest.fixture
 def disk() -> Iterator[SmallDisk]:
     """A disk of 24 MiB: an empty database of PostgreSQL has nearly eight."""
-    with small_disk(24) as made:
-        yield made
+    with small_disk(24) as mounted:
+        yield mounted
 
 
 @pytest.fixture
@@ -61,9 +61,11 @@ def url_there(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 async def settings_there(url_there: str, opensearch_url: str, index_prefix: str, tmp_path: Path) -> Settings:
     """Settings of an app with items on it."""
-    made = settings_for(opensearch_url, index_prefix, tmp_path, database_url=url_there, allow_insecure_callbacks=True)
-    await load(made)
-    return made
+    settings = settings_for(
+        opensearch_url, index_prefix, tmp_path, database_url=url_there, allow_insecure_callbacks=True
+    )
+    await load(settings)
+    return settings
 
 
 async def keyed(shop: Shop, key: str, item: int, callback_url: str) -> httpx.Response:
@@ -80,34 +82,34 @@ async def cancel(shop: Shop, order_id: str) -> httpx.Response:
 
 async def orders_until_full(shop: Shop, url: str) -> tuple[dict[str, str], httpx.Response]:
     """Orders and cancels until the disk has no room: the acknowledged orders by their keys, and the first refusal."""
-    kept: dict[str, str] = {}
+    acknowledged: dict[str, str] = {}
     for number in range(MAX_ORDERS):
         response = await keyed(shop, f"k{number}", KNIFE, url)
         if response.status_code != 201:
-            return kept, response
-        kept[f"k{number}"] = response.json()["order"]["id"]
-        response = await cancel(shop, kept[f"k{number}"])
+            return acknowledged, response
+        acknowledged[f"k{number}"] = response.json()["order"]["id"]
+        response = await cancel(shop, acknowledged[f"k{number}"])
         if response.status_code != 200:
-            return kept, response
+            return acknowledged, response
     raise AssertionError("the disk is not full")
 
 
 async def all_orders(shop: Shop) -> dict[str, str]:
     """Every order's state by its id."""
-    found: dict[str, str] = {}
+    states: dict[str, str] = {}
     query = "?limit=100"
     while True:
         page = (await shop.get(f"/v1/orders{query}")).json()
-        found.update({order["id"]: order["state"] for order in page["orders"]})
+        states.update({order["id"]: order["state"] for order in page["orders"]})
         if page["nextCursor"] is None:
-            return found
+            return states
         query = f"?limit=100&cursor={page['nextCursor']}"
 
 
 async def delivered(shop: Shop, order_id: str) -> bool:
     """Whether every callback of the order has been."""
-    told = (await shop.get(f"/v1/orders/{order_id}/deliveries")).json()["deliveries"]
-    return bool(told) and {one["state"] for one in told} == {"delivered"}
+    deliveries = (await shop.get(f"/v1/orders/{order_id}/deliveries")).json()["deliveries"]
+    return bool(deliveries) and {delivery["state"] for delivery in deliveries} == {"delivered"}
 
 
 async def test_on_a_full_disk_orders_are_refused_and_nothing_acknowledged_is_lost(
@@ -117,14 +119,14 @@ async def test_on_a_full_disk_orders_are_refused_and_nothing_acknowledged_is_los
         async with opened(settings_there) as shop:
             before = (await keyed(shop, "before", LARGEST, receiver.url)).json()["order"]["id"]
             filling = asyncio.create_task(asyncio.to_thread(disk.fill))
-            kept, refused = await orders_until_full(shop, receiver.url)
+            acknowledged, refused = await orders_until_full(shop, receiver.url)
             await filling
             assert error_of(refused)["code"] == "store_unavailable"
             assert "Retry-After" in refused.headers
             # ten calls of one new key, in flight at once, while the database's own work meets the full disk too
             duplicates = await asyncio.gather(*(keyed(shop, "duplicate", FREE, receiver.url) for _ in range(10)))
             assert {response.status_code for response in duplicates} <= {201, 503}
-            assert set(kept.values()) <= set(await all_orders(shop))  # reading goes on
+            assert set(acknowledged.values()) <= set(await all_orders(shop))  # reading goes on
             assert (await shop.app.search({})).status_code == 200
 
             disk.make_room()
@@ -132,14 +134,20 @@ async def test_on_a_full_disk_orders_are_refused_and_nothing_acknowledged_is_los
             assert [response.status_code for response in again] == [201] * 3
             placed = [response for response in [*again, *duplicates] if response.status_code == 201]
             assert len({response.json()["order"]["id"] for response in placed}) == 1
-            held = await all_orders(shop)
-            bound = [one for one, state in held.items() if state == "created" and one in kept.values()]
-            assert [(await cancel(shop, one)).status_code for one in bound] == [200] * len(bound)
-            for key, order_id in kept.items():
+            states = await all_orders(shop)
+            bound = [
+                order_id
+                for order_id, state in states.items()
+                if state == "created" and order_id in acknowledged.values()
+            ]
+            assert [(await cancel(shop, order_id)).status_code for order_id in bound] == [200] * len(bound)
+            for key, order_id in acknowledged.items():
                 response = await keyed(shop, key, KNIFE, receiver.url)
                 assert (response.status_code, response.json()["order"]["id"]) == (201, order_id)
             # no order came of a call that was refused
-            assert set(held) == {before, *kept.values(), again[0].json()["order"]["id"]}
-            for order_id in held:
+            assert set(states) == {before, *acknowledged.values(), again[0].json()["order"]["id"]}
+            for order_id in states:
                 await until(partial(delivered, shop, order_id), otherwise=f"{order_id} was not told")
-    assert {one.rpartition("_")[0] for one in receiver.ids} == {"msg_" + one.removeprefix("ord_") for one in held}
+    assert {identifier.rpartition("_")[0] for identifier in receiver.ids} == {
+        "msg_" + identifier.removeprefix("ord_") for identifier in states
+    }

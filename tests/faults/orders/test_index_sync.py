@@ -54,8 +54,8 @@ async def test_an_outage_of_the_engine_only_delays(sqlite_settings: Settings) ->
 
                 async def tried_again() -> bool:
                     async with shop.store.reading() as connection:
-                        found = await connection.exec_driver_sql("SELECT min(attempts) FROM index_outbox")
-                        return int(found.scalar_one()) >= 3
+                        result = await connection.exec_driver_sql("SELECT min(attempts) FROM index_outbox")
+                        return int(result.scalar_one()) >= 3
 
                 await until(tried_again, otherwise="index sync gave up")
                 proxy.restore()
@@ -64,8 +64,8 @@ async def test_an_outage_of_the_engine_only_delays(sqlite_settings: Settings) ->
                 # a try that timed out may arrive late, so the present state is published once more
                 await shop.until_published()
                 async with shop.store.reading() as connection:
-                    found = await connection.exec_driver_sql("SELECT min(applied_version) FROM index_outbox")
-                    assert int(found.scalar_one()) > 1
+                    result = await connection.exec_driver_sql("SELECT min(applied_version) FROM index_outbox")
+                    assert int(result.scalar_one()) > 1
             events = [entry["event"] for entry in logs if entry.get("work") == "index sync"]
             assert events == ["background work waits for an outage to end", "background work goes on"]
 
@@ -86,7 +86,9 @@ async def test_an_outage_of_the_store_only_delays(
             await shop.until_hidden()
 
             async def goes_on() -> bool:
-                return ("index sync", "background work goes on") in [(one.get("work"), one["event"]) for one in logs]
+                return ("index sync", "background work goes on") in [
+                    (entry.get("work"), entry["event"]) for entry in logs
+                ]
 
             await until(goes_on, otherwise="index sync did not say that it goes on")
         events = [entry["event"] for entry in logs if entry.get("work") == "index sync"]

@@ -40,8 +40,8 @@ async def test_a_worker_killed_between_commit_and_answer_is_answered_for_by_the_
         assert listed == [responses[0].json()["order"]]
 
         async def hidden() -> bool:  # the dead one had told nobody
-            found = (await following.client.post("/v1/gear/search", json={"limit": 100})).json()
-            return KNIFE not in [item["id"] for item in found["gear"]]
+            page = (await following.client.post("/v1/gear/search", json={"limit": 100})).json()
+            return KNIFE not in [item["id"] for item in page["gear"]]
 
         await until(hidden, otherwise="what the dead worker sold is still offered")
 

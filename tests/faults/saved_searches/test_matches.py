@@ -12,12 +12,12 @@ from tests.support.streams.saved_searches import gap_of, put, saved, until_calle
 async def test_an_engine_that_is_away_is_asked_once_and_not_for_each_search(
     feed_settings: Settings, opensearch_url: str
 ) -> None:
-    asked: list[int] = []  # how many searches each request had
+    counts: list[int] = []  # how many searches each request had
 
     def away(method: str, path: str, body: bytes) -> Fault | None:
         if "-changes-" not in path or b'"should"' not in body:
             return None
-        asked.append(body.count(b'"_name"'))
+        counts.append(body.count(b'"_name"'))
         return Fault(
             "response", 503, b'{"error": {"type": "cluster_block_exception", "root_cause": []}, "status": 503}'
         )
@@ -28,8 +28,8 @@ async def test_an_engine_that_is_away_is_asked_once_and_not_for_each_search(
             wire.rule = away
             await put(app, simple_item(1001), simple_item(1002))
 
-            await until(lambda: len(asked) >= 3)
+            await until(lambda: len(counts) >= 3)
             wire.rule = pass_all
             await until_called_back(app, receiver, 1001, 1002)
-            assert set(asked) == {2}
+            assert set(counts) == {2}
             assert [await gap_of(app, search) for search in searches] == [None, None]

@@ -223,13 +223,11 @@ def test_closing_ends_what_is_under_way(run: Run) -> None:
     run(case())
 
 
-def test_an_idle_connection_is_closed_after_a_while(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mappings.transport.http.IDLE_SECONDS", 0.1)
-
+def test_an_idle_connection_is_closed_after_a_while(run: Run) -> None:
     async def case() -> None:
         async with scripted_server([[response(1)]], [NEXT]) as server:
             host, port = server.url.removeprefix("http://").split(":")
-            client = HttpClient(host, int(port), None, limit=1)
+            client = HttpClient(host, int(port), None, limit=1, idle_seconds=0.1)
             request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
             bodies = [(await client.exchange(request)).body for _ in range(2)]
             await asyncio.sleep(0.15)

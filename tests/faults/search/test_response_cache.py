@@ -34,11 +34,11 @@ async def test_a_state_does_not_come_again_with_an_engine_that_was_killed(node: 
         node.kill()
         node.start()
         client.cluster.health(index=index, params={"wait_for_status": "yellow"}, request_timeout=60)
-        seen = [await engine.revision([PLATFORM])]
+        revisions = [await engine.revision([PLATFORM])]
         for price in range(8, 14):  # it counts anew what it shows, past the number of before
             shown(client, index, price)
-            seen.append(await engine.revision([PLATFORM]))
-        assert len({before, *seen}) == 1 + len(seen)
+            revisions.append(await engine.revision([PLATFORM]))
+        assert len({before, *revisions}) == 1 + len(revisions)
     finally:
         await engine.close()
         client.close()

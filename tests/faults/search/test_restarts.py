@@ -30,9 +30,9 @@ def settings(opensearch_url: str, tmp_path: Path) -> Iterator[Settings]:
     """Settings of servers with a few items."""
     prefix = f"t{secrets.token_hex(5)}"
     (platform,) = read_platforms()
-    made = settings_for(opensearch_url, prefix, tmp_path)
-    put_index(made, platform, map(simple_item, range(1, ITEMS + 1)))
-    yield made
+    served = settings_for(opensearch_url, prefix, tmp_path)
+    put_index(served, platform, map(simple_item, range(1, ITEMS + 1)))
+    yield served
     drop_indices(opensearch_url, prefix)
 
 
@@ -103,14 +103,14 @@ async def cursors(client: httpx.AsyncClient, done: asyncio.Event) -> int:
     """Reads all items by cursors, each page at the server that comes; returns the number of pages."""
     pages = 0
     while not done.is_set():
-        found: list[int] = []
+        item_ids: list[int] = []
         cursor: str | None = "*"
         while cursor is not None:
             response = await client.post("/v1/gear/search", json={"limit": 2, "cursor": cursor})
             assert response.status_code == 200, response.text
-            found += [item["id"] for item in response.json()["gear"]]
+            item_ids += [item["id"] for item in response.json()["gear"]]
             cursor = response.json()["nextCursor"]
             pages += 1
             await asyncio.sleep(0.05)
-        assert sorted(found) == list(range(1, ITEMS + 1))
+        assert sorted(item_ids) == list(range(1, ITEMS + 1))
     return pages

@@ -73,8 +73,8 @@ async def ask(app: RunningApp, method: str, path: str, body: Any) -> httpx.Respo
 
 async def all_say_unavailable(app: RunningApp, code: str = "search_unavailable") -> None:
     responses = await asyncio.gather(*(ask(app, *request) for request in REQUESTS))
-    for one in responses:
-        error_of(one, code)
+    for result in responses:
+        error_of(result, code)
     assert (await app.client.get("/health/live")).status_code == 200
     await until(lambda: is_ready(app, 503))
     error_of(await ask(app, "GET", "/health/ready", None), code)
@@ -88,7 +88,7 @@ async def is_ready(app: RunningApp, status: int = 200, wanted: str = "") -> bool
 async def works_again(app: RunningApp) -> None:
     async def well() -> bool:
         responses = await asyncio.gather(*(ask(app, *request) for request in REQUESTS))
-        return all(one.status_code == 200 for one in responses) and await is_ready(app)
+        return all(result.status_code == 200 for result in responses) and await is_ready(app)
 
     await until(well)
     assert (await app.search({})).json()["total"] == 3
@@ -123,7 +123,7 @@ async def test_a_cut_of_idle_connections_is_not_noticed_for_long(app: RunningApp
 
 async def test_many_searches_during_an_outage_leave_nothing_behind(app: RunningApp, proxy: TcpProxy) -> None:
     async def statuses() -> set[int]:
-        return {one.status_code for one in await asyncio.gather(*(app.search({}) for _ in range(100)))}
+        return {result.status_code for result in await asyncio.gather(*(app.search({}) for _ in range(100)))}
 
     async def all_well() -> bool:
         return await statuses() == {200}
@@ -147,9 +147,9 @@ WHOLE: dict[str, Any] = {
 }
 
 
-def searched(found: dict[str, Any]) -> bytes:
+def searched(hits: dict[str, Any]) -> bytes:
     """What answers one search as well as a page with its number, which are two searches in one request."""
-    return response(200, {**found, "responses": [WHOLE, found]})
+    return response(200, {**hits, "responses": [WHOLE, hits]})
 
 
 REJECTED = {"error": {"type": "rejected_execution_exception", "reason": "the queue is full"}, "status": 429}
@@ -203,14 +203,14 @@ def lost(kind: str) -> bytes:
     return response(500, {"error": error, "status": 500})
 
 
-async def test_a_search_whose_node_is_lost_is_sent_once_more(tmp_path: Path) -> None:
-    gone = lost("node_disconnected_exception")
+async def test_a_search_whose_node_is_lost_is_sent_again(tmp_path: Path) -> None:
+    disconnected = lost("node_disconnected_exception")
     async with (
-        answering(searched(WHOLE), first=[gone]) as url,
+        answering(searched(WHOLE), first=[disconnected]) as url,
         running(settings_for(url, "t", tmp_path)) as app,
     ):
         is_whole(await ask(app, "POST", "/v1/gear/search", {}))
-    async with answering(gone) as url, running(settings_for(url, "t", tmp_path)) as app:
+    async with answering(disconnected) as url, running(settings_for(url, "t", tmp_path)) as app:
         error_of(await ask(app, "POST", "/v1/gear/search", {}), "search_unavailable")
 
 
@@ -229,9 +229,9 @@ async def test_an_answer_that_stops_in_its_middle_is_a_503(tmp_path: Path) -> No
 async def test_the_engines_address_and_words_are_not_reported_to_clients(tmp_path: Path) -> None:
     content = response(503, {"error": {"type": "x", "reason": "node secret-host-7 [10.1.2.3] failed"}, "status": 503})
     async with answering(content) as url, running(settings_for(url, "t", tmp_path)) as app:
-        said = (await ask(app, "POST", "/v1/gear/search", {})).text
-        assert "secret-host" not in said
-        assert url.rpartition(":")[2] not in said
+        text = (await ask(app, "POST", "/v1/gear/search", {})).text
+        assert "secret-host" not in text
+        assert url.rpartition(":")[2] not in text
 
 
 async def test_a_list_is_never_short_for_a_shard_that_is_away(opensearch_url: str, tmp_path: Path) -> None:

@@ -102,17 +102,17 @@ async def test_a_database_goes_back_to_a_moment_and_sells_nothing_twice(
     archived.run(back_up)
     await order(store, token, BEFORE)
     async with store.reading() as connection:
-        moment = (await connection.execute(text("SELECT clock_timestamp()::text"))).scalar_one()
+        target_time = (await connection.execute(text("SELECT clock_timestamp()::text"))).scalar_one()
     await order(store, token, AFTER)
     await archive_all(store)
     await store.close()
     archived.server.process.stop()
 
     if archived.section.endswith("encrypted"):
-        kept = [*archived.folder.glob("base*"), *(archived.folder / "archive").iterdir()]
-        assert len(kept) > 1
-        assert [file.name for file in kept if not file.read_bytes().startswith(b"age-encryption.org/v1\n")] == []
-    archived.environment["MOMENT"] = moment
+        files = [*archived.folder.glob("base*"), *(archived.folder / "archive").iterdir()]
+        assert len(files) > 1
+        assert [file.name for file in files if not file.read_bytes().startswith(b"age-encryption.org/v1\n")] == []
+    archived.environment["MOMENT"] = target_time
     archived.environment["PGHOST"] = str(archived.folder)
     archived.run(restore)
     url = f"postgresql+asyncpg://postgres@/postgres?host={archived.folder}"

@@ -121,18 +121,15 @@ async def test_a_host_whose_name_server_does_not_respond_leaves_the_next_one_its
         await store.close()
 
 
-@pytest.mark.parametrize("moment", ["statement", "commit"])
-async def test_a_postgresql_that_hangs_within_a_transaction(
-    own_postgres: Postgres, moment: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("store.connection.engine.TRANSACTION_SECONDS", 1.0)
-    store = Store(own_postgres.url("postgres"), timeouts=SHORT, connections=1)
+@pytest.mark.parametrize("stage", ["statement", "commit"])
+async def test_a_postgresql_that_hangs_within_a_transaction(own_postgres: Postgres, stage: str) -> None:
+    store = Store(own_postgres.url("postgres"), timeouts=SHORT, connections=1, transaction_seconds=1.0)
 
     async def hang() -> None:
         async with store.transaction() as connection:
             await tokens.create(connection, "shop", ["order"], False, None, NOW)
             own_postgres.suspend()
-            if moment == "statement":
+            if stage == "statement":
                 await tokens.list_all(connection)
 
     with own_postgres.thawed_at_last(), pytest.raises(StoreUnavailable):

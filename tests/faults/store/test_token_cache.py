@@ -70,19 +70,19 @@ def show(file: Path) -> None:
 
 
 async def test_a_known_token_goes_on_without_the_store_for_a_while(cache: TokenCache, store: Store, file: Path) -> None:
-    known, unknown = await create(store), await create(store)
+    cached, unknown = await create(store), await create(store)
     began = time.monotonic()
-    await valid_token(REQUEST, cache, known.plaintext)
+    await valid_token(REQUEST, cache, cached.plaintext)
     hide(file)
     for _ in range(5):
-        assert (await valid_token(REQUEST, cache, known.plaintext, allow_stale=True)).id == known.token.id
-    for plaintext, allow_stale in ((known.plaintext, False), (unknown.plaintext, True)):
+        assert (await valid_token(REQUEST, cache, cached.plaintext, allow_stale=True)).id == cached.token.id
+    for plaintext, allow_stale in ((cached.plaintext, False), (unknown.plaintext, True)):
         with pytest.raises(StoreUnavailable):
             await valid_token(REQUEST, cache, plaintext, allow_stale=allow_stale)
 
     async def is_stale() -> bool:
         try:
-            await valid_token(REQUEST, cache, known.plaintext, allow_stale=True)
+            await valid_token(REQUEST, cache, cached.plaintext, allow_stale=True)
         except StoreUnavailable:
             return True
         return False
@@ -90,7 +90,7 @@ async def test_a_known_token_goes_on_without_the_store_for_a_while(cache: TokenC
     await until(is_stale)
     assert time.monotonic() - began >= STALE_SECONDS
     show(file)
-    assert (await valid_token(REQUEST, cache, known.plaintext, allow_stale=True)).id == known.token.id
+    assert (await valid_token(REQUEST, cache, cached.plaintext, allow_stale=True)).id == cached.token.id
 
 
 async def test_a_revocation_holds_as_soon_as_the_store_answers(cache: TokenCache, store: Store, file: Path) -> None:

@@ -55,7 +55,7 @@ async def test_a_writer_that_holds_its_lock_too_long_does_not_stop_the_others(
     await other.close()
 
 
-async def test_writers_of_one_process_queue_and_give_up_in_time(hasty: Store) -> None:
+async def test_writers_of_one_process_queue_and_time_out(hasty: Store) -> None:
     async with hasty.transaction():
         waiting = [asyncio.create_task(write(hasty)) for _ in range(5)]
         outcomes = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), BOUND)
@@ -64,9 +64,8 @@ async def test_writers_of_one_process_queue_and_give_up_in_time(hasty: Store) ->
     await becomes_usable(hasty)
 
 
-async def test_a_transaction_that_never_ends_is_ended(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.connection.engine.TRANSACTION_SECONDS", 0.5)
-    store = Store(url, timeouts=SHORT)
+async def test_a_transaction_that_never_ends_is_ended(url: str) -> None:
+    store = Store(url, timeouts=SHORT, transaction_seconds=0.5)
 
     async def never_end() -> None:
         async with store.transaction() as connection:
@@ -184,11 +183,11 @@ async def test_a_file_locked_by_another_process(url: str, hasty: Store) -> None:
 @pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
 async def test_a_commit_survives_the_loss_of_power(store: Store) -> None:
     async with store.transaction() as connection:
-        found = [
+        pragmas = [
             (await connection.execute(text(f"PRAGMA {name}"))).scalar_one()
             for name in ("synchronous", "journal_mode", "foreign_keys")
         ]
-    assert found == [2, "wal", 1]  # 2 is FULL
+    assert pragmas == [2, "wal", 1]  # 2 is FULL
 
 
 async def test_files_that_are_no_database(tmp_path: Path) -> None:

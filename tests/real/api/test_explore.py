@@ -202,7 +202,10 @@ def page_words(page: str) -> dict[str, Any]:
     first = "addWords({" if page else "const ENGLISH = {"
     english = source[source.index(first) + len(first) :].partition("\n}")[0]
     text = re.compile(r'(?:^|, |\{)\s*(\w+): (?:"([^"]*)"|\{ one: "([^"]*)", other: "([^"]*)" \})', re.MULTILINE)
-    return {key: {"one": one, "other": other} if other else words for key, words, one, other in text.findall(english)}
+    return {
+        key: {"one": singular, "other": plural} if plural else words
+        for key, words, singular, plural in text.findall(english)
+    }
 
 
 def languages(page: str = "") -> dict[str, dict[str, Any]]:

@@ -25,13 +25,13 @@ async def item(app: RunningApp, reference: str) -> dict[str, Any]:
 async def test_an_item_is_found_by_its_id(app: RunningApp, number: int, query: str) -> None:
     body = await item(app, f"{number}{query}")
     assert body["available"] is True
-    given = next(one for one in ITEMS if one["id"] == number)
-    assert body["gear"] == GearItem.model_validate(given).model_dump(by_alias=True)
+    loaded = next(candidate for candidate in ITEMS if candidate["id"] == number)
+    assert body["gear"] == GearItem.model_validate(loaded).model_dump(by_alias=True)
 
 
 async def test_an_item_is_the_same_in_a_search_and_alone(app: RunningApp) -> None:
-    found = (await app.search({"filters": {"ids": [PRICED]}})).json()["gear"]
-    assert found == [(await item(app, str(PRICED)))["gear"]]
+    hits = (await app.search({"filters": {"ids": [PRICED]}})).json()["gear"]
+    assert hits == [(await item(app, str(PRICED)))["gear"]]
 
 
 async def test_an_item_without_a_price_is_shown_but_not_available(app: RunningApp) -> None:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from api.search import costs
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from store.auth import tokens
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp, new_token, running, settings_for
@@ -26,8 +26,10 @@ def limited(app: RunningApp, tmp_path: Path) -> Limited:
 
     @asynccontextmanager
     async def started(**settings: Any) -> AsyncIterator[RunningApp]:
-        given = app.settings
-        async with running(settings_for(given.opensearch_url, given.index_prefix, tmp_path, **settings)) as other:
+        app_settings = app.settings
+        async with running(
+            settings_for(app_settings.opensearch_url, app_settings.index_prefix, tmp_path, **settings)
+        ) as other:
             wait_for_revisions(other)
             yield other
 

@@ -18,9 +18,9 @@ from tests.support.store.migrated import migrated
 
 async def last_use(store: Store, token: str) -> datetime | None:
     async with store.reading() as connection:
-        found = await tokens.find(connection, token)
-    assert isinstance(found, Token)
-    return found.last_used_at
+        stored = await tokens.find(connection, token)
+    assert isinstance(stored, Token)
+    return stored.last_used_at
 
 
 async def test_a_use_is_written_by_the_background_alone(app: RunningApp) -> None:
@@ -42,8 +42,8 @@ async def test_a_use_is_written_by_the_background_alone(app: RunningApp) -> None
 
 
 async def test_a_stop_writes_what_is_left(app: RunningApp, tmp_path: Path) -> None:
-    given = app.settings
-    async with running(settings_for(given.opensearch_url, given.index_prefix, tmp_path)) as other:
+    app_settings = app.settings
+    async with running(settings_for(app_settings.opensearch_url, app_settings.index_prefix, tmp_path)) as other:
         assert (await other.client.get("/v1/platforms")).status_code == 200
     store = Store(other.settings.database_url)
     try:
@@ -58,16 +58,16 @@ async def test_a_use_during_an_outage_of_the_store_is_written_after_it(tmp_path:
     cache = TokenCache(store, tasks)
     try:
         async with store.transaction() as connection:
-            made = await tokens.create(connection, "shop", ["search"], False, None, datetime.now(UTC))
+            created = await tokens.create(connection, "shop", ["search"], False, None, datetime.now(UTC))
         first = datetime.now(UTC)
-        cache.add_use(made.token, first)
+        cache.add_use(created.token, first)
         file.rename(tmp_path / "away.db")
         with pytest.raises(StoreUnavailable):
             await cache.record_uses()
-        cache.add_use(made.token, first + timedelta(seconds=1))
+        cache.add_use(created.token, first + timedelta(seconds=1))
         (tmp_path / "away.db").rename(file)
         await cache.record_uses()
-        assert await last_use(store, made.plaintext) == first + timedelta(seconds=1)
+        assert await last_use(store, created.plaintext) == first + timedelta(seconds=1)
     finally:
         await store.close()
         await tasks.close()

@@ -26,10 +26,10 @@ def market(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
     engine = connect(settings)
     try:
         with two_workers(settings, folder) as (url, _):
-            made = Market(url, token, settings, engine, folder)
-            made.load(items(10))
+            created = Market(url, token, settings, engine, folder)
+            created.load(items(10))
             wait_until(lambda: _lives(url), 120)
-            yield made
+            yield created
     finally:
         engine.close()
         drop_indices(opensearch_url, prefix)

@@ -40,8 +40,8 @@ class Model:
 
 def loaded(market: Market, model: Model, chance: random.Random) -> int:
     """Loads two thirds of all ids; when it began."""
-    chosen = chance.sample(IDS, len(IDS) * 2 // 3)
-    names = {number: f"load {chance.random()}" for number in chosen}
+    sampled = chance.sample(IDS, len(IDS) * 2 // 3)
+    names = {number: f"load {chance.random()}" for number in sampled}
     report = market.load([{"id": number, "name": name, "price": 1} for number, name in names.items()])
     assert report["proof"]["agrees"]
     model.events.append((report["version"], {**dict.fromkeys(IDS), **names}))
@@ -64,10 +64,10 @@ def test_all_end_in_the_state_of_the_model(market: Market) -> None:
             if sent and chance.random() < 0.2:
                 send(*chance.choice(sent))
             now = time.time_ns() // 1000
-            chosen = chance.sample(IDS, chance.randint(1, 12))
+            sampled = chance.sample(IDS, chance.randint(1, 12))
             if chance.random() < 0.6:
                 rows = []
-                for number in chosen:
+                for number in sampled:
                     version = model.unique(changed(chance, now))
                     name = f"live {version}"
                     rows.append({"id": number, "name": name, "price": 1, "changedAt": text_of(version)})
@@ -75,8 +75,8 @@ def test_all_end_in_the_state_of_the_model(market: Market) -> None:
                 sent.append(("PUT", rows))
             else:
                 version = model.unique(changed(chance, now))
-                model.events.append((version, dict.fromkeys(chosen)))
-                sent.append(("DELETE", {"ids": chosen, "changedAt": text_of(version)}))
+                model.events.append((version, dict.fromkeys(sampled)))
+                sent.append(("DELETE", {"ids": sampled, "changedAt": text_of(version)}))
             if chance.random() < 0.8:  # the others come late
                 send(*sent[-1])
         for request in chance.sample(sent, len(sent)):

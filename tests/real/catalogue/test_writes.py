@@ -39,7 +39,7 @@ def at(seconds: float) -> str:
     return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat()
 
 
-def found(market: Market, number: int) -> list[str]:
+def names_of(market: Market, number: int) -> list[str]:
     """What searches on both workers show of an item."""
     responses = [
         market.request("POST", "/v1/gear/search", json={"platform": 730, "filters": {"ids": [number]}})
@@ -53,9 +53,9 @@ def found(market: Market, number: int) -> list[str]:
 def test_what_is_written_visibly_is_shown_by_every_worker_at_once(market: Market) -> None:
     for name in ("first", "second"):
         assert market.put([row(1001, name)]) == {"status": "success", "written": 1, "superseded": 0, "refused": []}
-        assert found(market, 1001) == [name]
+        assert names_of(market, 1001) == [name]
     assert market.delete([1001, 1002]) == {"status": "success", "written": 2, "superseded": 0, "refused": []}
-    assert found(market, 1001) == []
+    assert names_of(market, 1001) == []
 
 
 def test_the_same_call_again_changes_nothing(market: Market) -> None:
@@ -64,12 +64,12 @@ def test_the_same_call_again_changes_nothing(market: Market) -> None:
     assert [market.put([item])["written"] for item in (new, new)] == [1, 1]
     assert market.put([old])["superseded"] == 1
     assert market.put([old, new])["superseded"] == 1, "in one request too"
-    assert found(market, 1011) == ["new"]
-    gone = at(0)
-    assert market.delete([1011], changedAt=gone)["written"] == 1
-    assert market.delete([1011], changedAt=gone)["written"] == 1
+    assert names_of(market, 1011) == ["new"]
+    deleted_at = at(0)
+    assert market.delete([1011], changedAt=deleted_at)["written"] == 1
+    assert market.delete([1011], changedAt=deleted_at)["written"] == 1
     assert market.put([new])["superseded"] == 1
-    assert found(market, 1011) == []
+    assert names_of(market, 1011) == []
 
 
 def test_items_are_refused_by_line_with_their_reasons_and_all_others_are_written(market: Market) -> None:
@@ -153,7 +153,7 @@ def test_what_an_order_binds_stays_bound(market: Market) -> None:
     order = {"account": "a", "email": "buyer@example.com", "platform": "cs2", "item": "1061"}
     assert market.request("POST", "/v1/gear", json=order).status_code == 201
     market.put([row(1061, "cheaper", price=1), row(1062, "cheaper", price=1)])
-    assert (found(market, 1061), found(market, 1062)) == ([], ["cheaper"])
+    assert (names_of(market, 1061), names_of(market, 1062)) == ([], ["cheaper"])
 
 
 async def test_writes_are_counted_charged_and_in_the_audit(
@@ -201,15 +201,15 @@ async def test_a_write_that_hangs_holds_the_end_up_for_a_bounded_time(tmp_path: 
     settings = settings_for("http://127.0.0.1:1", "gear-test", tmp_path)
     store = Store(settings.database_url)
     writers = CatalogueWriters(settings, store)
-    begun, released = threading.Event(), threading.Event()
+    started, released = threading.Event(), threading.Event()
 
     def hang(_: LiveWriter) -> bool:
-        begun.set()
+        started.set()
         return released.wait(60)
 
     write = asyncio.create_task(writers.run(CS2, hang))
     try:
-        assert await asyncio.to_thread(begun.wait, 30)
+        assert await asyncio.to_thread(started.wait, 30)
         write.cancel()  # its client has gone: the thread goes on
         with capture_logs() as logs:
             async with asyncio.timeout(30):

@@ -76,8 +76,8 @@ async def test_a_reload_adds_only_what_differs(app: RunningApp, place: Place) ->
     await load(place, ITEMS)
     removed, changed, *others = ITEMS
     await load(place, [*others, {**changed, "price": 77.5}, simple_item(5000)])
-    told = {removed["id"]: "gone", changed["id"]: "changed", 5000: "listed"}
-    assert dict(kinds(await reader.until(3))) == told
+    expected = {removed["id"]: "gone", changed["id"]: "changed", 5000: "listed"}
+    assert dict(kinds(await reader.until(3))) == expected
     await load(place, ITEMS)
     assert dict(kinds(await reader.until(3))) == {removed["id"]: "listed", changed["id"]: "changed", 5000: "gone"}
     await reader.agrees()
@@ -105,21 +105,21 @@ async def test_pages_lead_from_the_first_change_to_the_last(app: RunningApp, pla
     reader = Reader(app.client, limit=3)
     await reader.begin()
     await upsert(place, *(simple_item(number) for number in range(3001, 3011)))
-    whole = Reader(app.client, items=dict(reader.items), next=reader.next)
-    assert len(await whole.until(10)) == 10
+    second = Reader(app.client, items=dict(reader.items), next=reader.next)
+    assert len(await second.until(10)) == 10
     first = await reader.ask(since=reader.next, limit=3)
     assert (len(first["changes"]), first["more"]) == (3, True)
-    assert await reader.until(10) == whole.changes
+    assert await reader.until(10) == second.changes
     assert (await reader.ask(since=reader.next))["changes"] == []
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app.app), base_url="http://gear.test") as client:
         error_of(await client.post("/v1/gear/changes", json={}), "unauthorized")
 
 
 async def test_bookmarks_that_are_none_are_refused_and_unknown_ones_have_expired(app: RunningApp) -> None:
-    known: str = (await Reader(app.client).begin()).next or ""
-    for since in ("x", "0123456789abcdef", known + "x", "-1.1", ""):
+    bookmark: str = (await Reader(app.client).begin()).next or ""
+    for since in ("x", "0123456789abcdef", bookmark + "x", "-1.1", ""):
         assert fields_of(await app.client.post("/v1/gear/changes", json={"since": since}), "validation_failed")
-    segment, _, place = known.partition(".")
+    segment, _, place = bookmark.partition(".")
     for since in (f"{'0' * 16}.0", f"{segment}.{int(place) + 1}"):
         error_of(await app.client.post("/v1/gear/changes", json={"since": since}), "bookmark_expired")
     for body in ({"wait": 31}, {"limit": 1001}, {"limit": 0}, {"sort": "newest"}):
@@ -146,13 +146,13 @@ async def test_a_page_that_was_read_for_others_takes_nobody_back(
     """The engine's answer to those who wait is slow: meanwhile another reader has read on, and then waits as well."""
     first, second = await Reader(app.client).begin(), await Reader(app.client).begin()
     change_log = app.app.state.services[ChangeFeed].log
-    read, is_read, may_answer = change_log.read, asyncio.Event(), asyncio.Event()
+    read, is_read, may_respond = change_log.read, asyncio.Event(), asyncio.Event()
 
     async def slowly(feed: Feed, subscription: Subscription, since: Bookmark, limit: int) -> ChangePage:
         page: ChangePage = await read(feed, subscription, since, limit)
         if limit == MAX_CHANGES and page.changes:
             is_read.set()
-            await may_answer.wait()
+            await may_respond.wait()
         return page
 
     monkeypatch.setattr(change_log, "read", slowly)
@@ -167,7 +167,7 @@ async def test_a_page_that_was_read_for_others_takes_nobody_back(
     reading = asyncio.create_task(second.read(wait=3))
     groups = app.app.state.services[ChangeFeed].tail._groups
     await until(lambda: [group.readers for group in groups.values()] == [2])
-    may_answer.set()
+    may_respond.set()
     assert await reading == []
     assert await second.read() == []
     assert kinds([*await waiting, *await first.read()]) == [(1001, "listed"), (1002, "listed")]
@@ -216,8 +216,8 @@ async def test_several_platforms_are_one_feed_and_prices_of_several_currencies_d
         response: dict[str, Any] = {"changes": []}
         while len(response["changes"]) < 2:
             response = await reader.ask(since=reader.next, wait=5)
-        told = [(change["platform"], change["id"], change["change"]) for change in response["changes"]]
-        assert told == [(1, 1, "listed"), (1, 2, "listed")]
+        changes = [(change["platform"], change["id"], change["change"]) for change in response["changes"]]
+        assert changes == [(1, 1, "listed"), (1, 2, "listed")]
         other = Reader(app.client, {"platform": 730})
         assert (await other.ask(since=reader.next))["changes"] == []
         assert await all_items(app.client, {"platform": 1}) != {}

@@ -99,9 +99,9 @@ async def test_a_page_that_ends_a_log_says_whether_later_logs_have_more(app: Run
         pages.append(await reader.ask(since=bookmark))
         bookmark = pages[-1]["next"]
     assert [change["id"] for page in pages for change in page["changes"]] == [*range(1001, 1007)]
-    one = await others.ask(since=others.next)
-    last = await others.ask(since=one["next"])
-    assert [(change["id"], page["more"]) for page in (one, last) for change in page["changes"]] == [
+    earlier = await others.ask(since=others.next)
+    last = await others.ask(since=earlier["next"])
+    assert [(change["id"], page["more"]) for page in (earlier, last) for change in page["changes"]] == [
         (1001, True),  # though the next log has nothing for it
         (1005, False),  # though another change follows
     ]

@@ -176,8 +176,8 @@ async def test_a_token_that_is_revoked_reads_nothing_more(
 ) -> None:
     store = Store(feed_settings.database_url)
     async with store.transaction() as connection:
-        made = await tokens.create(connection, "reader", ["search"], False, None, datetime.now(UTC))
-    headers = {"Authorization": f"Bearer {made.plaintext}"}
+        created = await tokens.create(connection, "reader", ["search"], False, None, datetime.now(UTC))
+    headers = {"Authorization": f"Bearer {created.plaintext}"}
     async with httpx.AsyncClient(base_url=server.client.base_url, headers=headers, timeout=60) as client:
         since = (await Reader(client).ask())["next"]
         async with streamed(client, {"platform": 730}) as events:
@@ -185,7 +185,7 @@ async def test_a_token_that_is_revoked_reads_nothing_more(
             waiting = asyncio.create_task(client.post("/v1/gear/changes", json=body))
             await until_waiting(server, 2)
             async with store.transaction() as connection:
-                await tokens.revoke(connection, made.token.id, datetime.now(UTC))
+                await tokens.revoke(connection, created.token.id, datetime.now(UTC))
             await store.close()
 
             async def so() -> bool:

@@ -86,8 +86,8 @@ async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None
         await saved(app.client, receiver, filters={"ids": [number]})
         reader = await Reader(app.client, {"filters": {"ids": [number]}}).begin()
         order = await shop.placed(number)
-        [gone] = await reader.until(1)  # the log has it: what comes and goes between two looks is no change
-        assert gone["change"] == "gone"
+        [removal] = await reader.until(1)  # the log has it: what comes and goes between two looks is no change
+        assert removal["change"] == "gone"
         assert received(receiver) == []
         response = await app.client.post(f"/v1/orders/{order['id']}/transitions", json={"to": "cancelled"})
         assert response.status_code == 200, response.text
@@ -112,8 +112,8 @@ async def test_a_matcher_that_stops_before_its_commit_tells_once(
     stops = iter([True, True, True])
     queue_callbacks = matching.queue_callbacks
 
-    async def stopping(connection: AsyncConnection, found: Mapping[str, Sequence[bytes]], now: datetime) -> None:
-        await queue_callbacks(connection, found, now)
+    async def stopping(connection: AsyncConnection, matches: Mapping[str, Sequence[bytes]], now: datetime) -> None:
+        await queue_callbacks(connection, matches, now)
         if next(stops, False):
             raise ConnectionResetError
 
@@ -132,10 +132,10 @@ async def test_a_search_that_fails_keeps_no_other_from_its_matches(
     def with_a_bad_one(
         engine: SearchEngine, platforms: Platforms, fields: Fields, search: SavedSearch
     ) -> Compiled | None:
-        one = compiled(engine, platforms, fields, search)
-        if one is None or search.name != "bad":
-            return one
-        return replace(one, clause=orjson.dumps({"range": {"price.ascending": {"gte": price}}}))
+        prepared = compiled(engine, platforms, fields, search)
+        if prepared is None or search.name != "bad":
+            return prepared
+        return replace(prepared, clause=orjson.dumps({"range": {"price.ascending": {"gte": price}}}))
 
     monkeypatch.setattr(matcher, "compiled", with_a_bad_one)
     with Receiver() as receiver:

@@ -54,22 +54,22 @@ class Log:
         return sequences_by_clause(self.runner.run(self.engine.matched(self.name, request_of(clauses, SEQS))))
 
 
-def _document(item: dict[str, Any], *, whole: bool) -> bytes:
+def _document(item: dict[str, Any], *, with_item: bool) -> bytes:
     document = index_document(item_from_values(item), CS2)
     item = document["item"]
     listing = {name: value for name, value in document.items() if name not in NOT_IN_LISTING}
-    return orjson.dumps({"item": orjson.Fragment(item), **listing} if whole else listing)
+    return orjson.dumps({"item": orjson.Fragment(item), **listing} if with_item else listing)
 
 
 def _changes() -> Iterator[Difference]:
     """An item that comes, goes, has another price, or is another one altogether."""
     chance = random.Random(12)
-    for one, other in zip(ITEMS[:CHANGES], ITEMS[CHANGES:], strict=True):
+    for item, other in zip(ITEMS[:CHANGES], ITEMS[CHANGES:], strict=True):
         kind = chance.choice(("listed", "gone", "price", "price", "all"))
-        later = {**one, "price": other["price"]} if kind == "price" else {**other, "id": one["id"]}
-        before = None if kind == "listed" else _document(one, whole=False)
-        after = None if kind == "gone" else _document(one if kind == "listed" else later, whole=True)
-        yield Difference(CS2.id, one["id"], before, after)
+        later = {**item, "price": other["price"]} if kind == "price" else {**other, "id": item["id"]}
+        before = None if kind == "listed" else _document(item, with_item=False)
+        after = None if kind == "gone" else _document(item if kind == "listed" else later, with_item=True)
+        yield Difference(CS2.id, item["id"], before, after)
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +91,8 @@ def log(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def _compiled(log: Log, body: dict[str, Any]) -> Compiled | None:
-    asked = {name: body[name] for name in ("platform", "query", "filters") if name in body}
-    text = dumps({"name": "mine", "callbackUrl": "https://shop.example.com/hook", **asked})
+    narrowing = {name: body[name] for name in ("platform", "query", "filters") if name in body}
+    text = dumps({"name": "mine", "callbackUrl": "https://shop.example.com/hook", **narrowing})
     search = SavedSearch(
         id=new_id(),
         token_id="t",
@@ -108,13 +108,13 @@ def _compiled(log: Log, body: dict[str, Any]) -> Compiled | None:
 
 
 @settings(max_examples=12, deadline=None)
-@given(asked=st.lists(bodies(known_of(ITEMS)), min_size=SEARCHES, max_size=SEARCHES))
-def test_what_the_engine_tells_is_never_left_out(log: Log, asked: list[dict[str, Any]]) -> None:
-    searches = [search for body in asked if (search := _compiled(log, body)) is not None]
+@given(drawn=st.lists(bodies(known_of(ITEMS)), min_size=SEARCHES, max_size=SEARCHES))
+def test_what_the_engine_tells_is_never_left_out(log: Log, drawn: list[dict[str, Any]]) -> None:
+    searches = [search for body in drawn if (search := _compiled(log, body)) is not None]
     matches = log.matches(searches)
     for number, search in enumerate(searches):
-        chosen = places_in(new_candidates(search.prefilter, log.before, log.after))
-        assert set(matches.get(str(number), ())) <= set(chosen), search.clause
+        candidates = places_in(new_candidates(search.prefilter, log.before, log.after))
+        assert set(matches.get(str(number), ())) <= set(candidates), search.clause
 
 
 @pytest.mark.parametrize(
@@ -133,6 +133,6 @@ def test_what_can_be_judged_is_not_asked_in_vain(log: Log, body: dict[str, Any])
     matches = log.matches([search])["0"]
     assert matches
     # what has words beyond ASCII is asked for as well
-    chosen = places_in(new_candidates(search.prefilter, log.before, log.after))
+    candidates = places_in(new_candidates(search.prefilter, log.before, log.after))
     unknown = 0 if "query" not in body else log.after.with_word("text", "x")[1]
-    assert set(chosen) - set(matches) <= set(places_in(unknown))
+    assert set(candidates) - set(matches) <= set(places_in(unknown))

@@ -42,21 +42,21 @@ async def test_a_search_is_read_as_it_was_saved_until_it_is_deleted(app: Running
 
 
 async def test_searches_are_listed_by_pages_newest_first_to_their_token_alone(app: RunningApp) -> None:
-    made = []
+    created = []
     for number in range(5):
         response = await app.client.post("/v1/searches", json={**BODY, "name": f"n{number}"})
-        made.append(response.json()["search"])
+        created.append(response.json()["search"])
     pages, query = [], "limit=2"
     while query:
         page = (await app.client.get(f"/v1/searches?{query}")).json()
         pages.append(page["searches"])
         query = page["nextCursor"] and f"limit=2&cursor={page['nextCursor']}"
     assert [len(page) for page in pages] == [2, 2, 1]
-    assert [search for page in pages for search in page] == made[::-1]
+    assert [search for page in pages for search in page] == created[::-1]
     error_of(await app.client.get("/v1/searches?cursor=x"), "validation_failed")
     other = bearer(await new_token(app.settings.database_url, "search"))
     assert (await app.client.get("/v1/searches", headers=other)).json()["searches"] == []
-    address = f"/v1/searches/{made[0]['id']}"
+    address = f"/v1/searches/{created[0]['id']}"
     error_of(await app.client.get(address, headers=other), "search_not_found")
     error_of(await app.client.delete(address, headers=other), "search_not_found")
 
@@ -121,7 +121,7 @@ async def test_forced_filters_hold_and_a_revoked_token_is_not_called_back(app: R
         await until_called_back(app, receiver, 1002)
         await until_called_back(app, other, 1001, 1002)
         async with shop.store.transaction() as connection:
-            row = next(one for one in await tokens.list_all(connection) if one.filters)
+            row = next(token for token in await tokens.list_all(connection) if token.filters)
             await tokens.revoke(connection, row.id, datetime.now(UTC))
         await app.client.put("/v1/catalogue/730/items", json=[simple_item(1003, 1)])
         await until_called_back(app, other, 1001, 1002, 1003)

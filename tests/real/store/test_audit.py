@@ -24,16 +24,16 @@ async def recorded(store: Store, number: int) -> None:
 
 async def test_entries_are_paged_in_the_order_of_time(store: Store) -> None:
     await recorded(store, 5)
-    seen: list[AuditEntry] = []
+    listed: list[AuditEntry] = []
     async with store.reading() as connection:
-        while page := await audit.commands(connection, NOW, seen[-1] if seen else None, 2):
-            seen += page
+        while page := await audit.commands(connection, NOW, listed[-1] if listed else None, 2):
+            listed += page
         assert len(await audit.commands(connection, NOW + timedelta(seconds=1), None, 10)) == 3
-    assert [entry.at for entry in seen] == sorted(entry.at for entry in seen)
-    assert {(entry.actor, entry.action, entry.subject) for entry in seen} == {
+    assert [entry.at for entry in listed] == sorted(entry.at for entry in listed)
+    assert {(entry.actor, entry.action, entry.subject) for entry in listed} == {
         (ROOT, "token.revoke", f"tok_{n}") for n in range(5)
     }
-    assert sorted(entry.details["n"] for entry in seen) == [0, 1, 2, 3, 4]
+    assert sorted(entry.details["n"] for entry in listed) == [0, 1, 2, 3, 4]
 
 
 async def test_changes_of_orders_have_their_actors(store: Store, new_order: NewOrders) -> None:

@@ -42,8 +42,8 @@ async def backup(kind: str, postgres: Postgres, url: str, tmp_path: Path) -> Bac
         restored = await postgres.new_database("store_restored")
         store = Store(url)
         async with store.reading() as connection:
-            asked = text("SELECT setting FROM pg_config WHERE name = 'BINDIR'")
-            programs = Path((await connection.execute(asked)).scalar_one())
+            query = text("SELECT setting FROM pg_config WHERE name = 'BINDIR'")
+            programs = Path((await connection.execute(query)).scalar_one())
         await store.close()
         return Backup(partial(back_up_postgres, postgres, programs, "store_tests", "store_restored"), restored)
     target = tmp_path / "restored.db"
@@ -56,8 +56,8 @@ def back_up_sqlite(source: Path, target: Path) -> None:
     if program is not None:
         subprocess.run([program, str(source), f".backup {target}"], check=True, capture_output=True)
         return
-    with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(target)) as other:
-        one.backup(other)
+    with closing(sqlite3.connect(source)) as origin, closing(sqlite3.connect(target)) as copy:
+        origin.backup(copy)
 
 
 def back_up_postgres(server: Postgres, programs: Path, source: str, target: str) -> None:
@@ -77,9 +77,9 @@ async def test_a_backup_that_is_taken_while_orders_are_placed_can_be_served_from
     async def order(item: int) -> None:
         async with store.transaction() as connection:
             assert await idempotency.claim(connection, token.token.id, f"k{item}", "digest", NO_REFUSALS, NOW) is None
-            made = await orders.place(connection, new_order(item), NOW)
-            await idempotency.save(connection, token.token.id, f"k{item}", made.id, "response")
-        placed.append(made.id)
+            created = await orders.place(connection, new_order(item), NOW)
+            await idempotency.save(connection, token.token.id, f"k{item}", created.id, "response")
+        placed.append(created.id)
 
     for item in range(BEFORE):
         await order(item)
@@ -98,10 +98,10 @@ async def test_a_backup_that_is_taken_while_orders_are_placed_can_be_served_from
         assert bound == list(range(len(bound)))  # all of one moment, and none that was placed before it is missing
         assert BEFORE <= len(bound) <= item
         for number, order_id in enumerate(placed[: len(bound)]):
-            assert [one.state for one in await orders.events(connection, order_id)] == ["created"]
-            assert [one.state for one in await redelivery.of_order(connection, order_id)] == ["pending"]
-            known = await idempotency.find(connection, token.token.id, f"k{number}")
-            assert known.stored is not None
-            assert known.stored.order_id == order_id
+            assert [event.state for event in await orders.events(connection, order_id)] == ["created"]
+            assert [delivery.state for delivery in await redelivery.of_order(connection, order_id)] == ["pending"]
+            key_state = await idempotency.find(connection, token.token.id, f"k{number}")
+            assert key_state.stored is not None
+            assert key_state.stored.order_id == order_id
         await orders.place(connection, new_order(item + 1), NOW)
     await again.close()

@@ -38,10 +38,10 @@ async def test_the_newest_log_is_the_one_that_is_written_whatever_the_clocks_say
     await open_log(store, feed, "of b", timedelta())
     async with store.transaction() as connection:
         await feeds.commit(connection, FEED, feed.term, "of b", 3, "{}")
-        found = await feeds.find(connection, FEED)
-    assert found is not None
-    assert found.committed == found.newest.last == 3
-    assert [segment.id for segment in found.segments] == ["of a", "of b"]
+        stored = await feeds.find(connection, FEED)
+    assert stored is not None
+    assert stored.committed == stored.newest.last == 3
+    assert [segment.id for segment in stored.segments] == ["of a", "of b"]
 
 
 @pytest.fixture(params=[feeds.LEASES, matching.LEASES], ids=["recorder", "matcher"])

@@ -21,13 +21,13 @@ NAME = "shop.example.com"
 class Names:
     """A name server: each question gets the next answer, the last one again and again."""
 
-    def __init__(self, *found: list[str]) -> None:
-        self._found = [[ip_address(one) for one in response] for response in found]
-        self.asked: list[str] = []
+    def __init__(self, *replies: list[str]) -> None:
+        self._replies = [[ip_address(address) for address in response] for response in replies]
+        self.hosts: list[str] = []
 
     async def __call__(self, host: str) -> list[Address]:
-        self.asked.append(host)
-        return self._found.pop(0) if len(self._found) > 1 else self._found[0]
+        self.hosts.append(host)
+        return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
 
 
 async def sent(
@@ -56,7 +56,7 @@ class UncheckedText(Sender):
 
 
 @pytest.mark.parametrize(
-    "found",
+    "addresses",
     [
         ["127.0.0.1"],
         ["10.0.0.1"],
@@ -81,12 +81,12 @@ class UncheckedText(Sender):
     ],
     ids=" ".join,
 )
-async def test_a_name_with_any_inner_address_is_refused(found: list[str]) -> None:
+async def test_a_name_with_any_inner_address_is_refused(addresses: list[str]) -> None:
     with Receiver() as receiver:
-        names = Names(found)
+        names = Names(addresses)
         result = await sent(f"https://{NAME}:{receiver.port}/hook", names)
         assert (result.outcome, result.status_code) == ("refused", None)
-        assert names.asked == [NAME]
+        assert names.hosts == [NAME]
         assert receiver.connections == 0
 
 
@@ -113,7 +113,7 @@ async def test_a_text_that_gives_itself_away_is_refused_before_a_name_is_asked_f
         names = Names(["127.0.0.1"])
         result = await sent(f"https://{host}:{receiver.port}/", names)
         assert result.outcome == "refused"
-        assert names.asked == []
+        assert names.hosts == []
         assert receiver.connections == 0
 
 
@@ -140,7 +140,7 @@ async def test_a_name_is_asked_for_once_and_connected_to_as_it_was_then() -> Non
         names = Names(["127.0.0.2"], ["127.0.0.1"])  # nobody listens at the first
         result = await sent(f"http://{NAME}:{receiver.port}/hook", names, allow_insecure=True)
         assert result.outcome == "unreachable"
-        assert names.asked == [NAME]
+        assert names.hosts == [NAME]
         assert receiver.connections == 0
 
 
@@ -188,7 +188,7 @@ async def test_the_name_is_the_one_of_the_certificate_and_of_the_host_header(tmp
         ascii_name = "xn--bcher-kva.example" if "cher" in host else NAME
         assert receiver.server_names == [ascii_name]
         assert receiver.received[0].headers["host"].removesuffix(f":{receiver.port}").rstrip(".") == ascii_name
-        assert [asked.rstrip(".") for asked in names.asked] == [ascii_name]
+        assert [name.rstrip(".") for name in names.hosts] == [ascii_name]
 
 
 async def test_a_certificate_of_another_name_is_not_accepted(tmp_path: Path) -> None:
@@ -208,8 +208,8 @@ async def test_a_second_address_is_tried_where_the_first_does_not_answer() -> No
 
 
 async def test_a_name_without_end_or_without_address_is_not_reached() -> None:
-    for found in ([], ["8.8.8.8"] * (MAX_ADDRESSES + 1)):
-        assert (await sent(f"https://{NAME}/", Names(found))).outcome == "unreachable"
+    for addresses in ([], ["8.8.8.8"] * (MAX_ADDRESSES + 1)):
+        assert (await sent(f"https://{NAME}/", Names(addresses))).outcome == "unreachable"
     assert (await sent("https://no-such-name.invalid/")).outcome == "unreachable"
     assert (await sent(f"https://{'a' * 64}.example/")).outcome == "refused"
 
@@ -235,7 +235,7 @@ def test_addresses_that_browsers_are_sent_to_keep_the_same_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "target"),
+    ("path", "target"),
     [
         ("/hook?x=%2f&y=a+b&z=%20", "/hook?x=%2f&y=a+b&z=%20"),
         ("/a/../b/./c//d", "/a/../b/./c//d"),
@@ -245,9 +245,9 @@ def test_addresses_that_browsers_are_sent_to_keep_the_same_rules() -> None:
         ("/hook#fragment", "/hook"),
     ],
 )
-async def test_a_url_is_sent_as_it_was_given(given: str, target: str) -> None:
+async def test_a_url_is_sent_as_it_was_given(path: str, target: str) -> None:
     with Receiver() as receiver:
-        url = f"http://127.0.0.1:{receiver.port}{given}"
+        url = f"http://127.0.0.1:{receiver.port}{path}"
         assert url_problem(url, allow_insecure=True) is None
         assert (await sent(url, allow_insecure=True)).outcome == "delivered"
-    assert [one.target for one in receiver.received] == [target]
+    assert [request.target for request in receiver.received] == [target]

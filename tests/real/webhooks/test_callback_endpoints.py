@@ -32,12 +32,15 @@ async def failed(desk: Desk) -> int:
 
 
 async def test_each_endpoint_has_its_own_secret(desk: Desk) -> None:
-    with Receiver() as one, Receiver() as other:
-        registered = [await register(desk, f"http://127.0.0.1:{receiver.port}/hook") for receiver in (one, other)]
+    with Receiver() as first_receiver, Receiver() as second_receiver:
+        registered = [
+            await register(desk, f"http://127.0.0.1:{receiver.port}/hook")
+            for receiver in (first_receiver, second_receiver)
+        ]
         async with dispatching(desk.store):
-            for receiver in (one, other):
+            for receiver in (first_receiver, second_receiver):
                 await desk.until(await desk.place(receiver.url), "delivered")
-    [first], [second] = one.received, other.received
+    [first], [second] = first_receiver.received, second_receiver.received
     Webhook(registered[0].secret).verify(first.body, first.headers)
     Webhook(registered[1].secret).verify(second.body, second.headers)
     for wrong in (desk.token.token.webhook_secret, registered[1].secret):
@@ -114,7 +117,7 @@ async def test_stopped_callbacks_are_never_sent(desk: Desk) -> None:
     assert await failed(desk) == 0
 
 
-async def test_callbacks_that_are_given_up_are_counted(desk: Desk) -> None:
+async def test_failed_callbacks_are_counted(desk: Desk) -> None:
     with Receiver(responses(500)) as receiver:
         order = await desk.move(await desk.place(receiver.url), "processing")
         async with dispatching(desk.store, delays=(timedelta(milliseconds=10),)):

@@ -16,13 +16,16 @@ LOCAL: dict[str, Any] = {"GEAR_ALLOW_INSECURE_CALLBACKS": "true"}
 
 
 async def test_several_processes_make_each_callback_once(desk: Desk, tmp_path: Path) -> None:
-    given = {"GEAR_DATABASE_URL": desk.url, "GEAR_PUBLIC_URL": "http://gear.test", **LOCAL}
+    environment = {"GEAR_DATABASE_URL": desk.url, "GEAR_PUBLIC_URL": "http://gear.test", **LOCAL}
     with Receiver() as receiver:
-        async with command(tmp_path, given, "deliver") as one, command(tmp_path, given, "deliver") as other:
+        async with (
+            command(tmp_path, environment, "deliver") as first,
+            command(tmp_path, environment, "deliver") as second,
+        ):
             for _ in range(20):
                 await desk.move(await desk.place(receiver.url), "processing")
             await until(lambda: len(set(receiver.ids)) == 40, 60)
-            for process in (one, other):
+            for process in (first, second):
                 process.send_signal(signal.SIGTERM)
                 await process.wait()
         assert len(receiver.ids) == len(set(receiver.ids)) == 40

@@ -33,7 +33,7 @@ async def test_every_change_is_sent_in_order_as_it_was_then(desk: Desk) -> None:
         assert received.headers["content-type"] == "application/json"
         assert received.headers["host"] == f"127.0.0.1:{receiver.port}"
         assert "cookie" not in received.headers
-    assert [one.event for one in await desk.deliveries(order)] == EVENTS
+    assert [delivery.event for delivery in await desk.deliveries(order)] == EVENTS
 
 
 async def test_the_reference_library_verifies_what_is_sent(desk: Desk) -> None:
@@ -57,7 +57,7 @@ async def test_an_order_without_an_address_has_no_callbacks(desk: Desk) -> None:
 async def test_what_is_rolled_back_is_never_sent(desk: Desk) -> None:
     with Receiver() as receiver:
 
-        async def give_up() -> None:
+        async def roll_back() -> None:
             async with desk.store.transaction() as connection:
                 await orders.place(
                     connection, order_with_callback(desk.token.token.id, receiver.url), datetime.now(UTC)
@@ -65,7 +65,7 @@ async def test_what_is_rolled_back_is_never_sent(desk: Desk) -> None:
                 raise RuntimeError
 
         with pytest.raises(RuntimeError):
-            await give_up()
+            await roll_back()
         order = await desk.place(receiver.url)
         async with dispatching(desk.store):
             await desk.until(order, "delivered")
@@ -91,7 +91,7 @@ async def test_the_schedule_ends_as_failed_and_lets_the_next_event_through(desk:
         async with dispatching(desk.store):
             await desk.until(order, "failed", "failed")
     assert receiver.events == ["order.created"] * 4 + ["order.processing"] * 4
-    assert [one.next_attempt_at for one in await desk.deliveries(order)] == [None, None]
+    assert [delivery.next_attempt_at for delivery in await desk.deliveries(order)] == [None, None]
 
 
 async def test_an_event_waits_until_the_one_before_it_is_delivered(desk: Desk) -> None:
@@ -190,7 +190,7 @@ async def test_a_replay_sends_the_same_event_again(desk: Desk) -> None:
     assert receiver.events == ["order.created", "order.processing", "order.processing"]
     assert receiver.ids[1] == receiver.ids[2]
     created, _ = await desk.deliveries(order)
-    assert [one.outcome for one in created.attempts] == ["rejected"] * 4 + ["delivered"]
+    assert [attempt.outcome for attempt in created.attempts] == ["rejected"] * 4 + ["delivered"]
 
 
 async def test_each_attempt_is_a_log_line_without_secrets_or_bodies(desk: Desk) -> None:

@@ -14,8 +14,8 @@ async def listed(shop: Shop, order: dict[str, Any]) -> list[dict[str, Any]]:
     response = await shop.get(f"/v1/orders/{order['id']}/deliveries")
     assert response.status_code == 200, response.text
     assert response.json()["status"] == "success"
-    found: list[dict[str, Any]] = response.json()["deliveries"]
-    return found
+    entries: list[dict[str, Any]] = response.json()["deliveries"]
+    return entries
 
 
 async def replayed(shop: Shop, order: dict[str, Any], n: object = 1, token: str | None = None) -> Any:
@@ -67,9 +67,9 @@ async def test_an_unknown_number_is_a_404(small_shop: Shop) -> None:
 
 async def test_nobody_else_sees_or_replays_a_callback_but_fulfilment(small_shop: Shop) -> None:
     order = await small_shop.placed(callbackUrl="https://shop.invalid/hook")
-    stranger, fulfilment = await small_shop.token("order"), await small_shop.token("fulfil")
+    other_token, fulfilment = await small_shop.token("order"), await small_shop.token("fulfil")
     path = f"/v1/orders/{order['id']}/deliveries"
-    assert error_of(await small_shop.get(path, stranger))["code"] == "order_not_found"
-    assert error_of(await replayed(small_shop, order, token=stranger))["code"] == "order_not_found"
+    assert error_of(await small_shop.get(path, other_token))["code"] == "order_not_found"
+    assert error_of(await replayed(small_shop, order, token=other_token))["code"] == "order_not_found"
     assert (await small_shop.get(path, fulfilment)).status_code == 200
     assert (await replayed(small_shop, order, token=fulfilment)).status_code == 202

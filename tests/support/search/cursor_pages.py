@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from api.background import BackgroundTasks
 from api.search.pagination.point_in_time import PointsInTime
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from tests.support.app import RunningApp
 
 Search = Callable[[dict[str, Any]], Awaitable[httpx.Response]]

@@ -12,7 +12,7 @@ from opensearchpy import OpenSearch
 from api.background import BackgroundTasks
 from api.engine.client import Engine
 from api.search.response_cache import IndexRevision, ResponseCache
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from mappings.connection import connect
 from tests.support.api.catalogue import CS2, put_index
 from tests.support.app import RunningApp, running, settings_for

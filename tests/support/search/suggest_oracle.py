@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
+from mappings.vocabulary.entries import Meaning
+from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
 from tests.support.platforms import shared_platforms
 from tests.support.search.oracle import Item, fold
@@ -35,45 +37,75 @@ def expected(items: Iterable[Item], typed: str, limit: int) -> list[Suggested]:
     if not words(typed):
         return []
     counts = Counter((text, kind) for item in items for kind in KINDS for text in texts(item, kind))
-    for meets in (_exactly, _loosely):
-        matches = [(text, kind, count) for (text, kind), count in counts.items() if _has(text, typed, meets)]
+    for meets, completed in ((_exactly, False), (_exactly, True), (_loosely, False)):
+        matches = [(text, kind, count) for (text, kind), count in counts.items() if _has(text, typed, meets, completed)]
         if matches:
             break
     matches.sort(key=lambda each: (not fold(each[0]).startswith(fold(typed)), -each[2], each[0], KINDS.index(each[1])))
     return matches[:limit]
 
 
-def _has(text: str, typed: str, meets: Callable[[str, str], bool]) -> bool:
+def _has(text: str, typed: str, meets: Callable[[str, str], bool], completed: bool) -> bool:
     """Whether each typed word is in the text, as it is or written as one with its neighbours; the last one begun."""
-    typed_words, stored = words(typed), spellings(text)
+    typed_words, stored = _typed_words(typed, completed), spellings(text)
     spans = [(start, length) for length in (1, 2, 3) for start in range(len(typed_words) - length + 1)]
 
     def is_in(start: int, length: int) -> bool:
-        joined = "".join(typed_words[start : start + length])
+        joined = "".join(word for word, _ in typed_words[start : start + length])
         if start + length == len(typed_words):
             return any(each.startswith(joined) for each in stored)
         return joined in stored
 
-    meanings = _meanings_of(typed)
     return all(
         any(is_in(start, length) for start, length in spans if start <= place < start + length)
-        or any(set(words(name)) <= stored for name in meanings[place])
-        or (not meanings[place] and any(meets(word, each) for each in stored))
-        for place, word in enumerate(typed_words)
+        or any(set(words(name)) <= stored for name in meanings)
+        or (not meanings and any(meets(word, each) for each in stored))
+        for place, (word, meanings) in enumerate(typed_words)
     )
 
 
+def _typed_words(typed: str, completed: bool) -> list[tuple[str, set[str]]]:
+    """The words and what they mean; `completed`: without those before the last one that say nothing of an item."""
+    *before, last = zip(words(typed), _meanings_of(typed, completed), strict=True)
+    ignored = frozenset().union(*(each.ignored for each in VOCABULARIES)) if completed else ()
+    return [*((word, meanings) for word, meanings in before if meanings or letters_of([word]) not in ignored), last]
+
+
 @cache
-def _meanings_of(typed: str) -> list[set[str]]:
-    """For each word what the vocabulary has for it: words for words, and the names of values."""
+def _meanings_of(typed: str, completed: bool) -> list[set[str]]:
+    """For each word what the vocabulary has for it: words for words, and the names of values.
+
+    `completed`: what the glossary has, too, and what the last words are the beginning of.
+    """
     letters = [letters_of([word]) for word in words(typed)]
     matches: list[set[str]] = [set() for _ in letters]
     for vocabulary in VOCABULARIES:
-        for start, length, entry in vocabulary.longest_spellings(letters):
-            names = {name for meaning in (entry.meanings if entry else ()) for name in meaning.names}
-            for place in range(start, start + length):
-                matches[place] |= names
+        for lexicon in (vocabulary, vocabulary.lexicon) if completed else (vocabulary,):
+            for start, length, entry in lexicon.longest_spellings(letters):
+                _add(matches[start : start + length], entry.meanings if entry else ())
+        if completed:
+            _add(*_completion(vocabulary, letters, matches))
     return matches
+
+
+def _completion(
+    vocabulary: Vocabulary, letters: list[str], matches: list[set[str]]
+) -> tuple[list[set[str]], Iterable[Meaning]]:
+    for start in range(len(letters)):
+        beginning = "".join(letters[start:])
+        meanings: list[Meaning] = []
+        for entries in (vocabulary.entries, vocabulary.lexicon.entries):
+            spellings_of = sorted((len(each), each) for each in entries if each.startswith(beginning))
+            of_all = [meaning for _, each in spellings_of for meaning in entries[each].meanings]
+            meanings += list(dict.fromkeys(of_all))[:40]
+        if meanings and len(beginning) > 1:
+            return matches[start:], meanings
+    return [], ()
+
+
+def _add(matches: list[set[str]], meanings: Iterable[Meaning]) -> None:
+    for each in matches:
+        each |= {name for meaning in meanings for name in meaning.names}
 
 
 def _exactly(word: str, stored: str) -> bool:

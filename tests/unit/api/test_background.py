@@ -93,21 +93,21 @@ async def test_a_single_flight_gives_its_result_though_another_run_begins_before
 
 
 async def test_coalesced_runs_serve_all_who_call_before_one_begins_and_nobody_who_calls_later() -> None:
-    begun = [asyncio.Event(), asyncio.Event()]
+    started = [asyncio.Event(), asyncio.Event()]
     end = asyncio.Event()
     runs: list[int] = []
 
     async def work() -> int:
         runs.append(len(runs))
         number = runs[-1]
-        begun[number].set()
+        started[number].set()
         await end.wait()
         return number
 
     tasks = BackgroundTasks()
     coalesced = CoalescedRuns(tasks, work)
     first = [asyncio.create_task(coalesced.result()) for _ in range(3)]
-    await begun[0].wait()
+    await started[0].wait()
     later = [asyncio.create_task(coalesced.result()) for _ in range(3)]
     await asyncio.sleep(0)
     later[0].cancel()  # one goes away

@@ -68,11 +68,11 @@ async def test_work_that_arrives_at_the_end_is_drained() -> None:
 
 
 async def test_a_late_run_is_cancelled_and_its_cleanup_awaited() -> None:
-    begun, cleaned_up = asyncio.Event(), False
+    started, cleaned_up = asyncio.Event(), False
 
     async def work() -> float:
         nonlocal cleaned_up
-        begun.set()
+        started.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -81,7 +81,7 @@ async def test_a_late_run_is_cancelled_and_its_cleanup_awaited() -> None:
         return 0.0
 
     async with running(PeriodicWorker("test", work), stop_seconds=0.01):
-        await begun.wait()
+        await started.wait()
     assert cleaned_up
 
 

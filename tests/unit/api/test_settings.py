@@ -88,20 +88,20 @@ def test_a_bad_value_is_refused_and_the_variable_named(monkeypatch: pytest.Monke
     with pytest.raises(ValidationError) as refusal:
         Settings()
     assert [error["loc"] for error in refusal.value.errors()] == [(name.lower(),)]
-    said = CliRunner().invoke(main, ["openapi"])
-    assert said.exit_code == 1
-    assert f"GEAR_{name}: " in said.stderr
-    assert said.stderr.count(f"GEAR_{name}") == 1
-    assert said.stdout == ""
+    result = CliRunner().invoke(main, ["openapi"])
+    assert result.exit_code == 1
+    assert f"GEAR_{name}: " in result.stderr
+    assert result.stderr.count(f"GEAR_{name}") == 1
+    assert result.stdout == ""
 
 
 def test_several_bad_values_are_all_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEAR_API_PORT", "x")
     monkeypatch.setenv("GEAR_FEE_RATE", "x")
-    said = CliRunner().invoke(main, ["serve"])
-    assert said.exit_code == 1
-    assert "GEAR_API_PORT: " in said.stderr
-    assert "GEAR_FEE_RATE: " in said.stderr
+    result = CliRunner().invoke(main, ["serve"])
+    assert result.exit_code == 1
+    assert "GEAR_API_PORT: " in result.stderr
+    assert "GEAR_FEE_RATE: " in result.stderr
 
 
 def test_a_password_in_an_address_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,12 +110,12 @@ def test_a_password_in_an_address_is_never_shown(monkeypatch: pytest.MonkeyPatch
     settings = Settings()
     assert "hunter2" not in repr(settings) + str(settings)
     monkeypatch.setenv("GEAR_OPENSEARCH_URL", "ftp://shop:hunter2@engine:9200")
-    said = CliRunner().invoke(main, ["openapi"])
-    assert "hunter2" not in said.output
+    result = CliRunner().invoke(main, ["openapi"])
+    assert "hunter2" not in result.output
 
 
 @pytest.mark.parametrize(
-    ("given", "public_url"),
+    ("values", "public_url"),
     [
         ({}, "http://127.0.0.1:8000"),
         ({"api_port": 8211}, "http://127.0.0.1:8211"),
@@ -124,5 +124,5 @@ def test_a_password_in_an_address_is_never_shown(monkeypatch: pytest.MonkeyPatch
         ({"public_url": "https://gear.example/", "api_port": 80}, "https://gear.example"),
     ],
 )
-def test_buyers_are_sent_where_the_service_listens_unless_configured(given: dict[str, Any], public_url: str) -> None:
-    assert Settings(_env_file=None, **given).public_url == public_url
+def test_buyers_are_sent_where_the_service_listens_unless_configured(values: dict[str, Any], public_url: str) -> None:
+    assert Settings(_env_file=None, **values).public_url == public_url

@@ -9,9 +9,10 @@ import pytest
 from click.testing import CliRunner, Result
 from structlog.testing import capture_logs
 
+from api.cli.doctor import check_settings
 from api.cli.main import main
 from api.settings import Settings
-from api.unsafe_settings import log_unsafe_settings, unsafe_settings
+from api.unsafe_settings import unsafe_settings
 from store.connection.encryption import new_key
 
 PAGE = Path(__file__).parents[3] / "docs" / "operations.md"
@@ -34,8 +35,8 @@ def safe(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
     }
 
 
-def codes(given: dict[str, Any], workers: int = 1) -> list[str]:
-    findings = unsafe_settings(Settings(_env_file=None, **given), workers)
+def codes(values: dict[str, Any], workers: int = 1) -> list[str]:
+    findings = unsafe_settings(Settings(_env_file=None, **values), workers)
     assert "secret-of" not in str(findings)
     return [finding.code for finding in findings]
 
@@ -81,14 +82,14 @@ def test_what_stays_on_this_machine_or_is_protected_is_safe(safe: dict[str, Any]
 
 def test_files_that_others_can_read_are_found(safe: dict[str, Any], tmp_path: Path) -> None:
     database, environment = tmp_path / "gear.db", tmp_path / ".env"
-    given = {**safe, "database_url": f"sqlite:///{database}"}
+    values = {**safe, "database_url": f"sqlite:///{database}"}
     for file, mode in ((database, 0o644), (environment, 0o644), (safe["encryption_keyring"], 0o640)):
         file.touch()
         file.chmod(mode)
-    assert codes(given) == ["keys-readable", "database-readable", "env-readable"]
+    assert codes(values) == ["keys-readable", "database-readable", "env-readable"]
     for file in (database, environment, safe["encryption_keyring"]):
         file.chmod(0o600)
-    assert codes(given) == []
+    assert codes(values) == []
 
 
 def test_several_workers_need_a_shared_count(safe: dict[str, Any]) -> None:
@@ -98,7 +99,7 @@ def test_several_workers_need_a_shared_count(safe: dict[str, Any]) -> None:
 def test_each_is_one_log_line(safe: dict[str, Any]) -> None:
     settings = Settings(_env_file=None, **{**safe, "allow_insecure_callbacks": True, "rate_limit": ""})
     with capture_logs() as logs:
-        log_unsafe_settings(settings)
+        check_settings(settings, production=False)
     assert [(line["event"], line["log_level"], line["setting"]) for line in logs] == [
         ("unsafe setting", "warning", "GEAR_ALLOW_INSECURE_CALLBACKS"),
         ("unsafe setting", "warning", "GEAR_RATE_LIMIT"),
@@ -142,6 +143,6 @@ def test_the_doctor_lists_them_and_values_that_are_not_encrypted(
 def test_the_page_has_every_code() -> None:
     source = Path("api/unsafe_settings.py"), Path("api/cli/doctor.py")
     text = "".join((PAGE.parents[1] / file).read_text(encoding="utf-8") for file in source)
-    found = set(re.findall(r'UnsafeSetting\(\s*"([a-z-]+)"', text))
+    defined = set(re.findall(r'UnsafeSetting\(\s*"([a-z-]+)"', text))
     table = PAGE.read_text(encoding="utf-8").partition("## Unsafe settings")[2].partition("\n## ")[0]
-    assert set(re.findall(r"^\| `([a-z-]+)`", table, re.MULTILINE)) == found
+    assert set(re.findall(r"^\| `([a-z-]+)`", table, re.MULTILINE)) == defined

@@ -43,12 +43,16 @@ ASKED = Judgment(
 @pytest.mark.parametrize("name", ALL_SETS)
 def test_each_file_of_judged_texts_is_whole_and_has_every_group(name: str) -> None:
     judgments = read(ALL_SETS[name])
-    groups = {one.group for one in judgments}
+    groups = {judgment.group for judgment in judgments}
     if name in {**PUBLISHED, **IN_ROLE}:
         assert groups <= {*GROUPS, *OWN_WORDS_GROUPS}
     else:
         assert groups == set(GROUPS if name in SETS else OWN_WORDS_GROUPS)
-    assert [one.query for one in judgments if {*one.keeps} - {field for m in one.means for field in m.fields()}] == []
+    assert [
+        judgment.query
+        for judgment in judgments
+        if {*judgment.keeps} - {field for m in judgment.means for field in m.fields()}
+    ] == []
 
 
 def test_the_place_is_that_of_the_first_right_item() -> None:
@@ -64,13 +68,15 @@ def test_a_filter_is_broken_by_any_item_of_the_page_and_by_an_empty_page() -> No
 
 
 def test_no_text_is_in_both_parts() -> None:
-    texts = [one.query for file in ALL_SETS.values() for one in read(file)]
+    texts = [judgment.query for file in ALL_SETS.values() for judgment in read(file)]
     assert [text for text, times in Counter(texts).items() if times > 1] == []
 
 
 def test_each_text_by_others_or_in_a_role_says_so_but_for_the_first_set() -> None:
-    second = [one for name, file in {**PUBLISHED, **IN_ROLE}.items() if name != "published" for one in read(file)]
-    assert [one.query for one in second if not one.source] == []
+    second = [
+        judgment for name, file in {**PUBLISHED, **IN_ROLE}.items() if name != "published" for judgment in read(file)
+    ]
+    assert [judgment.query for judgment in second if not judgment.source] == []
 
 
 def test_what_no_hit_may_be_and_a_wrong_order_break_a_page() -> None:
@@ -116,7 +122,7 @@ def test_where_nothing_is_meant_an_empty_page_is_right() -> None:
     ],
 )
 def test_a_meaning_is_said_in_fields_of_items(meaning: Meaning, fitting: dict[str, Any]) -> None:
-    assert [one for one in (REDLINE, VULCAN, STICKER) if meaning.fits(one)] == [fitting]
+    assert [candidate for candidate in (REDLINE, VULCAN, STICKER) if meaning.fits(candidate)] == [fitting]
 
 
 def test_texts_that_stand_twice_are_refused(tmp_path: Path) -> None:

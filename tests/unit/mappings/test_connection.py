@@ -22,20 +22,20 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def settings(**given: Any) -> SearchSettings:
-    return SearchSettings(**given)
+def settings(**values: Any) -> SearchSettings:
+    return SearchSettings(**values)
 
 
 @pytest.fixture
 def client() -> Iterator[OpenSearch]:
-    given = settings(opensearch_url="http://a:1, https://b,http://c/search/", opensearch_username="u")
-    client = connect(given)
+    configured = settings(opensearch_url="http://a:1, https://b,http://c/search/", opensearch_username="u")
+    client = connect(configured)
     yield client
     client.close()
 
 
 def hosts(client: OpenSearch) -> list[str]:
-    return [one.host for one in client.transport.connection_pool.connections]
+    return [connection.host for connection in client.transport.connection_pool.connections]
 
 
 async def connections_of(client: AsyncOpenSearch) -> list[Any]:
@@ -45,9 +45,9 @@ async def connections_of(client: AsyncOpenSearch) -> list[Any]:
 
 
 def test_without_a_word_it_is_the_engine_of_this_machine() -> None:
-    given = settings()
-    assert given.opensearch_url == "http://127.0.0.1:9200"
-    assert given.alias(730) == "gear-730"
+    configured = settings()
+    assert configured.opensearch_url == "http://127.0.0.1:9200"
+    assert configured.alias(730) == "gear-730"
 
 
 def test_several_addresses_are_all_used(client: OpenSearch) -> None:
@@ -55,7 +55,7 @@ def test_several_addresses_are_all_used(client: OpenSearch) -> None:
 
 
 def test_an_address_may_have_a_path(client: OpenSearch) -> None:
-    prefixes = {one.host: one.url_prefix for one in client.transport.connection_pool.connections}
+    prefixes = {connection.host: connection.url_prefix for connection in client.transport.connection_pool.connections}
     assert prefixes["http://c:9200"] == "/search"
     assert prefixes["http://a:1"] == ""
 
@@ -67,7 +67,7 @@ def login_of(client: OpenSearch) -> str | None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "values",
     [
         {"opensearch_url": "http://shop%40x:correct%20horse@engine:9200"},
         {"opensearch_username": "shop@x", "opensearch_password": PASSWORD},
@@ -78,9 +78,9 @@ def login_of(client: OpenSearch) -> str | None:
         },
     ],
 )
-def test_user_and_password_come_from_the_address_or_from_their_own_settings(given: dict[str, Any]) -> None:
+def test_user_and_password_come_from_the_address_or_from_their_own_settings(values: dict[str, Any]) -> None:
     expected = "Basic c2hvcEB4OmNvcnJlY3QgaG9yc2U="  # base64 of shop@x:correct horse
-    client = connect(settings(**given))
+    client = connect(settings(**values))
     try:
         assert login_of(client) == expected
     finally:
@@ -105,16 +105,16 @@ def test_without_a_user_nothing_is_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "values",
     [
         {"opensearch_password": PASSWORD},
         {"opensearch_url": f"http://shop:{PASSWORD}@engine"},
     ],
 )
-def test_the_password_is_shown_nowhere(given: dict[str, Any]) -> None:
-    held = settings(**given)
-    assert PASSWORD not in repr(held) + str(held)
-    client = connect(held)
+def test_the_password_is_shown_nowhere(values: dict[str, Any]) -> None:
+    configured = settings(**values)
+    assert PASSWORD not in repr(configured) + str(configured)
+    client = connect(configured)
     try:
         assert PASSWORD not in repr(client) + str(client) + repr(client.transport.connection_pool.connections)
     finally:
@@ -175,7 +175,7 @@ async def test_a_certificate_file_is_taken_for_https(tmp_path: Path) -> None:
 
     client = connect_async(settings(opensearch_url="https://engine", opensearch_ca_certs=certifi.where()))
     try:
-        assert [one.host for one in await connections_of(client)] == ["https://engine:443"]
+        assert [connection.host for connection in await connections_of(client)] == ["https://engine:443"]
     finally:
         await client.close()
     with pytest.raises(ValidationError, match="does not point to a file"):

@@ -139,21 +139,21 @@ def test_unknown_fields_are_refused_by_the_index() -> None:
 
 @pytest.mark.parametrize("row", FILTERS, ids=lambda row: row.name)
 def test_every_filter_has_its_index_field_of_the_right_type(row: object) -> None:
-    row = next(one for one in FILTERS if one is row)
-    held = FIELDS[row.field]
+    row = next(candidate for candidate in FILTERS if candidate is row)
+    mapping = FIELDS[row.field]
     if row.kind is Kind.FOLDED:
-        assert held["type"] == "keyword"
-        assert held["fields"]["folded"]["normalizer"] == "word"
+        assert mapping["type"] == "keyword"
+        assert mapping["fields"]["folded"]["normalizer"] == "word"
     elif row.kind is Kind.EXACT:
-        assert held["type"] == "keyword"
+        assert mapping["type"] == "keyword"
     elif row.kind is Kind.INTEGER:
-        assert held["type"] in ("keyword", "long")
+        assert mapping["type"] in ("keyword", "long")
     elif row.kind is Kind.ATTACHMENTS:
-        assert held == {"type": "keyword", "doc_values": False, "meta": {"encoding": ENCODING}}
+        assert mapping == {"type": "keyword", "doc_values": False, "meta": {"encoding": ENCODING}}
     elif row.kind is Kind.MONEY:
-        assert held["type"] == "long"  # minor units; scaled or binary numbers would not compare exactly
+        assert mapping["type"] == "long"  # minor units; scaled or binary numbers would not compare exactly
     else:
-        assert held["type"] == "double"
+        assert mapping["type"] == "double"
 
 
 def test_every_facet_counts_words_or_the_buckets_of_its_field() -> None:
@@ -162,13 +162,13 @@ def test_every_facet_counts_words_or_the_buckets_of_its_field() -> None:
 
 @pytest.mark.parametrize("sort", SORTS, ids=lambda sort: sort.name)
 def test_every_sort_has_an_index_field_that_can_be_sorted_by(sort: object) -> None:
-    field = next(one.field for one in SORTS if one is sort)
+    field = next(candidate.field for candidate in SORTS if candidate is sort)
     if field == "_score":
         return
     name, _, part = field.partition(".")
-    held = FIELDS[name]["fields"][part] if part else FIELDS[name]
-    assert held["type"] in ("long", "double", "date_nanos", "keyword")
-    assert held.get("doc_values", True)
+    mapping = FIELDS[name]["fields"][part] if part else FIELDS[name]
+    assert mapping["type"] in ("long", "double", "date_nanos", "keyword")
+    assert mapping.get("doc_values", True)
 
 
 def test_the_index_lies_in_the_order_of_a_search_without_words() -> None:

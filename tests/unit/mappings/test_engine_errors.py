@@ -36,6 +36,6 @@ async def test_a_port_on_which_nobody_listens() -> None:
 
 
 async def test_a_name_that_nobody_has() -> None:
-    told = await reasons("http://engine.invalid:9200")
-    assert told[0] == told[1]
-    assert told[0].startswith("Failed to resolve 'engine.invalid' (")
+    messages = await reasons("http://engine.invalid:9200")
+    assert messages[0] == messages[1]
+    assert messages[0].startswith("Failed to resolve 'engine.invalid' (")

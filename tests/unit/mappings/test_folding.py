@@ -32,5 +32,5 @@ def test_texts_are_compared_by_what_counts(text: str, folded: str) -> None:
 def test_a_folded_text_has_no_control_characters_and_no_blanks_to_spare(text: str) -> None:
     folded = fold(text)
     assert folded == " ".join(folded.split())
-    assert all(one >= " " for one in folded)
+    assert all(character >= " " for character in folded)
     assert fold(f" ★{text}™ ") == folded

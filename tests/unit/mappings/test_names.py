@@ -20,37 +20,37 @@ from mappings.names import (
     products_of,
 )
 
-MOMENTS = st.datetimes(timezones=st.just(UTC)).filter(lambda moment: moment.year >= 1970)
+TIMESTAMPS = st.datetimes(timezones=st.just(UTC)).filter(lambda timestamp: timestamp.year >= 1970)
 FINGERPRINTS = st.text("0123456789abcdef", min_size=8, max_size=8)
 
 
-def in_milliseconds(moment: datetime) -> datetime:
-    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+def in_milliseconds(timestamp: datetime) -> datetime:
+    return timestamp.replace(microsecond=timestamp.microsecond // 1000 * 1000)
 
 
-@given(MOMENTS, FINGERPRINTS)
-def test_a_generation_names_its_alias(moment: datetime, fingerprint: str) -> None:
-    name = generation_name("my-gear-730", moment, fingerprint)
+@given(TIMESTAMPS, FINGERPRINTS)
+def test_a_generation_names_its_alias(timestamp: datetime, fingerprint: str) -> None:
+    name = generation_name("my-gear-730", timestamp, fingerprint)
     assert alias_of_generation(name) == "my-gear-730"
     assert alias_of_generation(products_of(name)) is None, "it is the products of one"
 
 
-@given(MOMENTS, FINGERPRINTS)
-def test_a_name_says_when_and_with_which_definition_its_index_was_made(moment: datetime, fingerprint: str) -> None:
-    name = generation_name("gear-730", moment, fingerprint)
+@given(TIMESTAMPS, FINGERPRINTS)
+def test_a_name_says_when_and_with_which_definition_its_index_was_made(timestamp: datetime, fingerprint: str) -> None:
+    name = generation_name("gear-730", timestamp, fingerprint)
     generation = parse_generation("gear-730", name)
     assert generation is not None
     assert (generation.created_at, generation.fingerprint, generation.index) == (
-        in_milliseconds(moment),
+        in_milliseconds(timestamp),
         fingerprint,
         name,
     )
 
 
-@given(MOMENTS, MOMENTS, FINGERPRINTS)
-def test_names_sort_by_age(one: datetime, other: datetime, fingerprint: str) -> None:
-    names = [generation_name("gear-730", moment, fingerprint) for moment in (one, other)]
-    assert (names[0] < names[1]) == (in_milliseconds(one) < in_milliseconds(other))
+@given(TIMESTAMPS, TIMESTAMPS, FINGERPRINTS)
+def test_names_sort_by_age(first: datetime, other: datetime, fingerprint: str) -> None:
+    names = [generation_name("gear-730", timestamp, fingerprint) for timestamp in (first, other)]
+    assert (names[0] < names[1]) == (in_milliseconds(first) < in_milliseconds(other))
 
 
 def test_generations_sort_by_age_whatever_their_fingerprint() -> None:
@@ -63,8 +63,8 @@ def test_generations_sort_by_age_whatever_their_fingerprint() -> None:
 
 def test_a_timestamp_of_another_zone_is_named_in_utc() -> None:
     zone = timezone(timedelta(hours=2))
-    moment = datetime(2026, 8, 1, 1, 30, 0, 999_999, tzinfo=zone)
-    assert generation_name("gear-730", moment, "0123abcd") == "gear-730-20260731233000999-0123abcd"
+    timestamp = datetime(2026, 8, 1, 1, 30, 0, 999_999, tzinfo=zone)
+    assert generation_name("gear-730", timestamp, "0123abcd") == "gear-730-20260731233000999-0123abcd"
 
 
 @pytest.mark.parametrize(

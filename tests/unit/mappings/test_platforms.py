@@ -29,7 +29,7 @@ def test_the_platform_that_ships_is_counter_strike() -> None:
 def test_the_wear_bands_that_ship_cover_0_to_1_without_gap_or_overlap() -> None:
     bands = next(iter(read_platforms())).exterior
     assert (bands[0].low, bands[-1].high) == (0, 1)
-    assert all(one.high == following.low for one, following in pairwise(bands))
+    assert all(band.high == following.low for band, following in pairwise(bands))
 
 
 def test_adding_a_game_is_adding_a_file(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_adding_a_game_is_adding_a_file(tmp_path: Path) -> None:
     (tmp_path / "10.toml").write_text(GOOD.replace("570", "10").replace("dota2", "cs1"), encoding="utf-8")
     (tmp_path / "notes.txt").write_text("not a platform", encoding="utf-8")
     platforms = read_platforms(tmp_path)
-    assert [one.id for one in platforms] == [10, 570]
+    assert [game.id for game in platforms] == [10, 570]
     assert len(platforms) == 2
     assert platforms.describe() == "10 (cs1), 570 (dota2)"
 
@@ -110,7 +110,7 @@ def test_one_currency_has_one_number_of_minor_digits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reference", "found"),
+    ("reference", "number"),
     [
         ("cs2", 730),
         ("730", 730),
@@ -127,15 +127,15 @@ def test_one_currency_has_one_number_of_minor_digits() -> None:
         ("9" * 5000, None),
     ],
 )
-def test_a_platform_is_found_by_slug_and_by_its_id_in_canonical_decimal(reference: str, found: int | None) -> None:
+def test_a_platform_is_found_by_slug_and_by_its_id_in_canonical_decimal(reference: str, number: int | None) -> None:
     platforms = Platforms([platform(730, "cs2"), platform(0, "zero")])
-    held = platforms.by_reference(reference)
-    assert (held.id if held else None) == found
+    game = platforms.by_reference(reference)
+    assert (game.id if game else None) == number
 
 
 def test_a_platform_is_found_by_its_number() -> None:
     platforms = Platforms([platform(730, "cs2")])
-    held = platforms.by_id(730)
-    assert held is not None
-    assert held.slug == "cs2"
+    game = platforms.by_id(730)
+    assert game is not None
+    assert game.slug == "cs2"
     assert platforms.by_id(2**63) is None

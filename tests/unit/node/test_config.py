@@ -30,16 +30,16 @@ def command_of(*, heap: str = "512m", jvm: str = "laptop") -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("java", "kept"),
+    ("java", "expected"),
     [
         (8, ["-XX:+UseConcMarkSweepGC", "-Xloggc:logs/gc.log"]),
         (21, ["-XX:+UseG1GC", "-Xlog:gc*:file=logs/gc.log", "-javaagent:agent/opensearch-agent.jar"]),
         (25, ["-XX:+UseG1GC", "-XX:+UseCompactObjectHeaders"]),
     ],
 )
-def test_options_hold_for_the_java_versions_they_name(java: int, kept: list[str]) -> None:
+def test_options_hold_for_the_java_versions_they_name(java: int, expected: list[str]) -> None:
     options = jvm_options(JVM_OPTIONS, java)
-    assert set(kept) <= set(options)
+    assert set(expected) <= set(options)
     assert ("-XX:+UseCompactObjectHeaders" in options) == (java >= 25)
     assert ("-XX:+UseConcMarkSweepGC" in options) == (java <= 10)
     assert not [option for option in options if "vector" in option or option.startswith("#")]

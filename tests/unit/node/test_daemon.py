@@ -60,12 +60,12 @@ def test_a_start_that_fails_shows_what_was_printed(tmp_path: Path) -> None:
         "import os; print('WARNING: harmless'); print('no such option'); print(os.environ)",
     ]
     process = launch(command, folders)
-    with pytest.raises(NodeError) as told:
+    with pytest.raises(NodeError) as caught:
         wait_ready(1, lambda: process.poll() is not None, folders, 30)
-    assert "OpenSearch ended while starting" in str(told.value)
-    assert "no such option" in str(told.value)
-    assert "harmless" not in str(told.value)
-    assert "PYTEST_CURRENT_TEST" not in str(told.value), "nothing of our environment reaches the server"
+    assert "OpenSearch ended while starting" in str(caught.value)
+    assert "no such option" in str(caught.value)
+    assert "harmless" not in str(caught.value)
+    assert "PYTEST_CURRENT_TEST" not in str(caught.value), "nothing of our environment reaches the server"
 
 
 def test_an_empty_log_is_reported(tmp_path: Path) -> None:

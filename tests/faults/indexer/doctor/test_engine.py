@@ -22,10 +22,10 @@ def marks_in_percent(place: Place) -> Iterator[None]:
 def _altered(wire: Wire, path: str, change: Callable[[dict[str, Any]], None]) -> None:
     """Lets the engine's own answers to this path through with a change."""
 
-    def rule(method: str, asked: str, body: bytes) -> Fault | None:
-        if unquote(asked.partition("?")[0]) != path:
+    def rule(method: str, target: str, body: bytes) -> Fault | None:
+        if unquote(target.partition("?")[0]) != path:
             return None
-        status, _, response = wire.forward(method, asked, body, "application/json")
+        status, _, response = wire.forward(method, target, body, "application/json")
         parts = orjson.loads(response)
         change(parts)
         return Fault("response", status, orjson.dumps(parts))
@@ -35,7 +35,7 @@ def _altered(wire: Wire, path: str, change: Callable[[dict[str, Any]], None]) ->
 
 def _of_the_engine(place: Place, code: str, *options: str) -> list[dict[str, Any]]:
     response = orjson.loads(place.run("doctor", "--json", *options).stdout)
-    return [one for one in response["findings"] if one["code"] == code]
+    return [finding for finding in response["findings"] if finding["code"] == code]
 
 
 def _nearly_full(used: float) -> Callable[[dict[str, Any]], None]:
@@ -49,8 +49,8 @@ def _nearly_full(used: float) -> Callable[[dict[str, Any]], None]:
 
 def test_an_engine_that_is_too_old_is_reported(loaded: Place, wire: Wire) -> None:
     _altered(wire, "/", lambda response: response["version"].update(number="2.19.1"))
-    (found,) = _of_the_engine(loaded, "engine-version")
-    assert (found["severity"], "2.19.1" in found["message"]) == ("warning", True)
+    (finding,) = _of_the_engine(loaded, "engine-version")
+    assert (finding["severity"], "2.19.1" in finding["message"]) == ("warning", True)
 
 
 def test_what_a_login_may_not_see_is_reported(loaded: Place, wire: Wire) -> None:
@@ -60,8 +60,8 @@ def test_what_a_login_may_not_see_is_reported(loaded: Place, wire: Wire) -> None
         return None
 
     wire.rule = rule
-    (found,) = findings(loaded, code=0)
-    assert (found["code"], found["severity"]) == ("not-checked", "warning")
+    (finding,) = findings(loaded, code=0)
+    assert (finding["code"], finding["severity"]) == ("not-checked", "warning")
 
 
 def test_an_engine_that_fails_in_the_middle_is_not_taken_for_sound(loaded: Place, wire: Wire) -> None:
@@ -71,8 +71,8 @@ def test_an_engine_that_fails_in_the_middle_is_not_taken_for_sound(loaded: Place
         return None
 
     wire.rule = rule
-    (found,) = findings(loaded, code=1)
-    assert (found["code"], found["severity"]) == ("not-checked", "error")
+    (finding,) = findings(loaded, code=1)
+    assert (finding["code"], finding["severity"]) == ("not-checked", "error")
 
 
 @pytest.mark.usefixtures("marks_in_percent")
@@ -88,7 +88,7 @@ def test_no_block_is_lifted_while_a_disk_is_past_its_watermark(loaded: Place, wi
 
 def test_the_block_of_a_flood_is_lifted_once_there_is_room(loaded: Place, wire: Wire) -> None:
     """The engine lifts it too, every half a minute: here it is set before each question, until the doctor lifts it."""
-    whole = snapshot(loaded)
+    healthy = snapshot(loaded)
     lifted = False
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
@@ -100,7 +100,7 @@ def test_the_block_of_a_flood_is_lifted_once_there_is_room(loaded: Place, wire: 
         return None
 
     wire.rule = rule
-    (found,) = findings(loaded, "--fix", code=0)
-    assert (found["code"], found["fixed"]) == ("blocked", True)
-    assert "read_only_allow_delete" in found["message"]
-    assert snapshot(loaded) == whole
+    (finding,) = findings(loaded, "--fix", code=0)
+    assert (finding["code"], finding["fixed"]) == ("blocked", True)
+    assert "read_only_allow_delete" in finding["message"]
+    assert snapshot(loaded) == healthy

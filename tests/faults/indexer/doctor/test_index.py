@@ -24,7 +24,7 @@ def test_a_document_that_came_after_the_look_keeps_the_index(place: Place, wire:
 
     if partial:
         wire.rule = rule
-    (found,) = findings(place, "--fix", code=1)
+    (finding,) = findings(place, "--fix", code=1)
     assert wire.rule is pass_all
-    assert "has 1 documents" in found["message"]
+    assert "has 1 documents" in finding["message"]
     assert place.client.get(index=place.alias, id="1")["found"]

@@ -85,9 +85,9 @@ def test_changes_during_a_load_are_in_the_new_index(
     assert (proof["changedLive"], proof["deletedLive"], proof["agrees"]) == (3, 2, True)
 
 
-@pytest.mark.parametrize("moment", ["_aliases", "point_in_time", "_cluster/health"])
+@pytest.mark.parametrize("endpoint", ["_aliases", "point_in_time", "_cluster/health"])
 def test_changes_between_the_filling_and_the_swap_are_not_lost(
-    place: Place, wire: Wire, opensearch_url: str, monkeypatch: pytest.MonkeyPatch, moment: str
+    place: Place, wire: Wire, opensearch_url: str, monkeypatch: pytest.MonkeyPatch, endpoint: str
 ) -> None:
     place.load(items(5))
 
@@ -95,7 +95,7 @@ def test_changes_between_the_filling_and_the_swap_are_not_lost(
         upsert(place, [changed_item(1, "live")])
         delete(place, "2")
 
-    _when(wire, lambda _, path: moment in path, lambda: _direct(place, monkeypatch, opensearch_url, act))
+    _when(wire, lambda _, path: endpoint in path, lambda: _direct(place, monkeypatch, opensearch_url, act))
     assert place.load(items(5))["swapped"] is True
     assert names(place) == {1: "live", 3: "Item 3", 4: "Item 4", 5: "Item 5"}
 
@@ -107,9 +107,9 @@ def test_a_change_that_finds_its_load_ended_is_done_in_what_serves(
     """The indices are looked up, then the load swaps, then the change arrives."""
     place.load(items(3))
     loading = f"{place.alias}-29990101000000000-{place.json('status', '--platform', '730')['fingerprint']}"
-    (held,) = place.client.indices.get(index=place.alias).values()
+    (serving,) = place.client.indices.get(index=place.alias).values()
     create_generation(place.client, loading, f"{loading}-loading")
-    place.client.indices.put_mapping(index=loading, body={"_meta": held["mappings"]["_meta"]})
+    place.client.indices.put_mapping(index=loading, body={"_meta": serving["mappings"]["_meta"]})
     _when(
         wire,
         lambda _, path: is_bulk(path) and "-products" not in path,

@@ -110,20 +110,20 @@ def test_a_database_that_goes_away_after_the_swap_is_reported(place: Place, shop
         if path.startswith("/_aliases"):
             shop.sell(2)
             assert shop.publish() == {1: True, 2: True}
-            whole.append(Path("orders.db").read_bytes())
+            contents.append(Path("orders.db").read_bytes())
             Path("orders.db").write_bytes(b"this is no database" * 100)
             for left in Path().glob("orders.db-*"):
                 left.unlink()
         return None
 
-    whole: list[bytes] = []
+    contents: list[bytes] = []
     wire.rule = rule
     report = place.load(items(3), "--retry-timeout", "0.5", code=1)
     assert report["swapped"] is True
     assert "could not be recorded for the new index" in report["error"]
     assert "`gear-indexer doctor --platform 730 --fix`" in report["error"]
     assert bound_in(place, report["index"]) == [1]
-    Path("orders.db").write_bytes(whole[0])
+    Path("orders.db").write_bytes(contents[0])
     shop.age()
     place.json("doctor", "--platform", "730", "--fix")
     assert bound_in(place, report["index"]) == [1, 2]

@@ -43,7 +43,7 @@ def put(number: int, version: int, name: str = "live") -> Change:
     return Change(number, {**document, "product": product_of(document).key}, version)
 
 
-def gone(number: int, version: int) -> Change:
+def delete(number: int, version: int) -> Change:
     return Change(number, None, version)
 
 
@@ -75,18 +75,18 @@ def test_an_older_upsert_after_a_delete_that_the_engine_has_forgotten_is_superse
     place: Place, send: Callable[..., list[Outcome]]
 ) -> None:
     deleted = now() - HOUR
-    assert send(gone(1, deleted), gone(9, deleted)) == [Outcome.DONE, Outcome.MISSING]
+    assert send(delete(1, deleted), delete(9, deleted)) == [Outcome.DONE, Outcome.MISSING]
     forget(place)
     older, newer = put(1, deleted - 1), put(9, deleted + 1)
     assert send(older, newer) == [Outcome.SUPERSEDED, Outcome.DONE]
     assert place.served() == [2, 9]
-    assert send(gone(9, deleted)) == [Outcome.SUPERSEDED]
+    assert send(delete(9, deleted)) == [Outcome.SUPERSEDED]
     assert place.served() == [2, 9]
 
 
 def test_each_change_of_a_batch_has_its_own_time(place: Place, send: Callable[..., list[Outcome]]) -> None:
     start = now() - HOUR
-    assert send(put(1, start + 5), put(2, start + 1), gone(3, start + 9)) == [
+    assert send(put(1, start + 5), put(2, start + 1), delete(3, start + 9)) == [
         Outcome.DONE,
         Outcome.DONE,
         Outcome.MISSING,
@@ -100,7 +100,7 @@ def test_each_change_of_a_batch_has_its_own_time(place: Place, send: Callable[..
 
 def test_a_change_from_before_the_load_changes_nothing(place: Place, send: Callable[..., list[Outcome]]) -> None:
     """The catalogue is newer, and does not have the item or has it otherwise."""
-    assert send(put(1, now() - 3 * HOUR), put(7, now() - 3 * HOUR), gone(2, now() - 3 * HOUR)) == [
+    assert send(put(1, now() - 3 * HOUR), put(7, now() - 3 * HOUR), delete(2, now() - 3 * HOUR)) == [
         Outcome.SUPERSEDED,
         Outcome.SUPERSEDED,
         Outcome.SUPERSEDED,
@@ -142,12 +142,12 @@ def test_a_change_from_before_a_load_that_has_just_made_its_index_is_taken_back(
     index = generation_name(place.alias, datetime.now(UTC), read_definition().fingerprint)
     generations.create(index, "somebody")
     through = connect(SearchSettings(), retries=0)
-    begun: list[int] = []
+    started: list[int] = []
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if is_bulk(path) and not begun:
-            begun.append(now())
-            generations.begin(index, begun[0], "somebody")
+        if is_bulk(path) and not started:
+            started.append(now())
+            generations.begin(index, started[0], "somebody")
         return None
 
     wire.rule = rule
@@ -155,7 +155,7 @@ def test_a_change_from_before_a_load_that_has_just_made_its_index_is_taken_back(
     names = writer(through, place).write([put(7, earlier)]).indices
     through.close()
     assert names[0] == index
-    assert begun[0] > earlier
+    assert started[0] > earlier
     place.client.indices.refresh(index=index)
     assert place.client.count(index=index)["count"] == 0
     assert place.client.get(index=place.alias, id="7")["found"]
@@ -172,7 +172,7 @@ def test_an_upsert_that_is_retried_over_a_delete_does_not_bring_the_item_back(
         if not is_bulk(path) or cut:
             return None
         cut.append(path)
-        assert send(gone(1, at + 1)) == [Outcome.DONE]
+        assert send(delete(1, at + 1)) == [Outcome.DONE]
         forget(place)
         return CUT
 
@@ -188,7 +188,7 @@ def test_an_upsert_that_is_retried_over_a_delete_does_not_bring_the_item_back(
 def test_records_stay_for_two_days_and_as_long_as_a_load_needs_them(
     place: Place, send: Callable[..., list[Outcome]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send(gone(1, now()))
+    send(delete(1, now()))
     alias = deletes_alias(place.alias)
 
     def recorded() -> list[str]:
@@ -208,7 +208,7 @@ def test_records_stay_for_two_days_and_as_long_as_a_load_needs_them(
 
 def test_a_record_that_is_missing_is_made_again(place: Place, send: Callable[..., list[Outcome]]) -> None:
     place.client.indices.delete(index=f"{deletes_alias(place.alias)}-v1")
-    assert send(put(1, now() - HOUR), gone(2, now())) == [Outcome.DONE, Outcome.DONE]
+    assert send(put(1, now() - HOUR), delete(2, now())) == [Outcome.DONE, Outcome.DONE]
     assert send(put(2, now() - HOUR)) == [Outcome.SUPERSEDED]
 
 
@@ -217,7 +217,7 @@ def test_a_record_that_cannot_be_read_yet_is_asked_for_again(
 ) -> None:
     """As after a restart of the engine, while the shard of the records is not started."""
     deleted = now() - HOUR
-    send(gone(1, deleted))
+    send(delete(1, deleted))
     forget(place)
     through = connect(SearchSettings(), retries=0)
     failures = [200, 200]

@@ -22,7 +22,7 @@ def test_a_second_command_says_who_is_at_work_since_when(place: Place, wire: Wir
             assert f"since {now_text()[:11]}" in error
         state = place.json("status", "--platform", "730")
         assert (state["lock"]["command"], state["lock"]["pid"], state["lock"]["alive"]) == ("load", process.pid, True)
-        assert [one["state"] for one in state["generations"]] == ["loading", "serving", "kept"]
+        assert [generation["state"] for generation in state["generations"]] == ["loading", "serving", "kept"]
         shown = place.run("status").stdout
         assert f"locked by gear-indexer load, process {process.pid} on " in shown
         assert "it runs" in shown

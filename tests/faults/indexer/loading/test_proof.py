@@ -64,23 +64,23 @@ def _lose(place: Place, index: str) -> None:
 
 def _lose_one_and_add_another(place: Place, index: str) -> None:
     """The count is right."""
-    found = place.client.get(index=index, id="7")["_source"]
+    source = place.client.get(index=index, id="7")["_source"]
     place.client.delete(index=index, id="7")
-    place.client.index(index=index, id="70", body={**found, "id": 70, "digest": {**found["digest"], "d": 1}})
+    place.client.index(index=index, id="70", body={**source, "id": 70, "digest": {**source["digest"], "d": 1}})
 
 
 def _alter(place: Place, index: str) -> None:
     """An older price of the item, with the digest that belongs to it."""
-    found = place.client.get(index=index, id="7")["_source"]
-    document = {name: value for name, value in found.items() if name not in ("version", "digest")}
+    source = place.client.get(index=index, id="7")["_source"]
+    document = {name: value for name, value in source.items() if name not in ("version", "digest")}
     older = {**document, "price": 9900, "item": b"another", "shared": []}
     pieces, _ = encode_document(older, _version(place, index))
     place.client.index(index=index, id="7", body=b"".join(pieces))
 
 
 def _add(place: Place, index: str) -> None:
-    found = place.client.get(index=index, id="7")["_source"]
-    place.client.index(index=index, id="70", body={**found, "id": 70})
+    source = place.client.get(index=index, id="7")["_source"]
+    place.client.index(index=index, id="70", body={**source, "id": 70})
 
 
 def _add_without_a_version(place: Place, index: str) -> None:
@@ -122,12 +122,12 @@ def test_an_item_altered_on_its_way_stops_the_swap(place: Place, wire: Wire) -> 
 
 def test_a_point_in_time_that_is_lost_is_taken_again(place: Place, wire: Wire) -> None:
     lost = orjson.dumps({"error": {"type": "search_context_missing_exception", "reason": "no"}, "status": 404})
-    asked: list[str] = []
+    paths: list[str] = []
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
         if b'"pit"' in body:
-            asked.append(path)
-            return Fault("response", 404, lost) if len(asked) == 1 else None
+            paths.append(path)
+            return Fault("response", 404, lost) if len(paths) == 1 else None
         return None
 
     wire.rule = rule

@@ -26,10 +26,10 @@ def place(place: Place) -> Place:
 
 def _source(place: Place) -> Path:
     """Items with a refused one in front and a repeated one near the end: neither takes part in any chunk."""
-    found = [{"id": "no"}, *items(MANY, first=1000)]
-    found.insert(MANY - 10, found[5])
+    rows = [{"id": "no"}, *items(MANY, first=1000)]
+    rows.insert(MANY - 10, rows[5])
     path = place.folder / "many.ndjson"
-    path.write_bytes(lines(found))
+    path.write_bytes(lines(rows))
     return path
 
 
@@ -98,18 +98,18 @@ def test_what_was_changed_live_meanwhile_is_not_lost(place: Place, wire: Wire) -
 
 def test_other_sources_are_refused_and_leave_what_is_there(place: Place, wire: Wire) -> None:
     path = _source(place)
-    whole = path.read_bytes()
+    content = path.read_bytes()
     left = killed_load(place, wire, lambda method, path: is_bulk(path) and wire.bulks >= 4, 21)
-    path.write_bytes(whole + b"\n")
+    path.write_bytes(content + b"\n")
     error = place.json(*LOAD, "--resume", code=1)["error"]
-    assert f"have {len(whole) + 1:,} bytes where those of the interrupted load had {len(whole):,}" in error
-    path.write_bytes(whole.replace(b"Item 1001", b"Item 9999"))
+    assert f"have {len(content) + 1:,} bytes where those of the interrupted load had {len(content):,}" in error
+    path.write_bytes(content.replace(b"Item 1001", b"Item 9999"))
     bulks = wire.bulks
     error = place.json(*LOAD, "--resume", code=1)["error"]
     assert "the sources are not those of the interrupted load" in error
     assert "without --resume" in error
     assert wire.bulks == bulks, "nothing was sent"
-    path.write_bytes(whole)
+    path.write_bytes(content)
     report = place.json(*LOAD, "--resume")
     assert (report["index"], report["swapped"]) == (left["index"], True)
 
@@ -148,9 +148,9 @@ def test_a_loader_that_was_taken_for_dead_moves_nobodys_checkpoint(place: Place)
     second.write(Checkpoint(owner="second", sources=("a",), size=None))
     with pytest.raises(CommandError, match="another load has gone on"):
         first.write(checkpoint.at_offset(Offset(10, Checksum(10))))
-    found = second.read()
-    assert found is not None
-    assert (found.owner, found.read) == ("second", 0)
+    stored = second.read()
+    assert stored is not None
+    assert (stored.owner, stored.read) == ("second", 0)
 
 
 def test_answers_to_a_checkpoint_may_be_lost(place: Place, wire: Wire) -> None:

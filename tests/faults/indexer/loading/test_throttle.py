@@ -44,17 +44,17 @@ def test_the_requests_in_flight_stay_within_their_bound(place: Place, wire: Wire
     bound = 40_000
     changed = threading.Condition()
     in_flight: list[int] = []
-    sums: list[int] = []
+    totals: list[int] = []
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
         if not is_bulk(path):
             return None
         with changed:
             in_flight.append(len(body))
-            sums.append(sum(in_flight))
+            totals.append(sum(in_flight))
             changed.notify_all()
             # the first ones wait for each other, so that more than one is in flight at a time
-            changed.wait_for(lambda: len(in_flight) > 1 or len(sums) > 2, timeout=10)
+            changed.wait_for(lambda: len(in_flight) > 1 or len(totals) > 2, timeout=10)
         status, _, response = wire.forward(method, path, body, "application/x-ndjson")
         with changed:
             in_flight.remove(len(body))
@@ -65,8 +65,8 @@ def test_the_requests_in_flight_stay_within_their_bound(place: Place, wire: Wire
     source.write_bytes(lines(items(MANY)))
     report = load_with(place, source, wire.url, concurrency=16, max_bytes_in_flight=bound, chunk_items=20)
     assert (report.indexed, report.swapped) == (MANY, True)
-    assert max(sums) <= bound
-    assert len(sums) > 1
+    assert max(totals) <= bound
+    assert len(totals) > 1
 
 
 def test_requests_that_a_proxy_finds_too_large_are_split(place: Place, wire: Wire) -> None:

@@ -16,12 +16,12 @@ PARTIAL: dict[str, Any] = {
 }
 
 
-def once_partial(wire: Wire, asked: bytes) -> list[str]:
+def once_partial(wire: Wire, marker: bytes) -> list[str]:
     """Has one shard fail once for such a question; a search that takes no partial answer gets none."""
     paths: list[str] = []
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if asked not in body:
+        if marker not in body:
             return None
         wire.rule = pass_all
         paths.append(path)

@@ -52,7 +52,7 @@ def aliases(place: Place) -> dict[str, list[str]]:
 
 def serves(place: Place, index: str) -> None:
     """Fails unless both aliases point to both indices of this generation alone, and no other alias is left."""
-    named = {name: found for name, found in aliases(place).items() if found}
+    named = {name: indices for name, indices in aliases(place).items() if indices}
     assert named == {index: [place.alias], products_of(index): [products_of(place.alias)]}
 
 
@@ -96,9 +96,9 @@ def _before_the_proof(place: Place, wire: Wire, query: dict[str, Any], act: Call
             products = products_of(path.split("/")[1])
             place.client.indices.refresh(index=products)
             hit = place.client.search(index=products, body={"query": query, "size": 1})
-            for found in hit["hits"]["hits"][:1]:
-                act(products, found["_id"])
-                done.append(found["_id"])
+            for document in hit["hits"]["hits"][:1]:
+                act(products, document["_id"])
+                done.append(document["_id"])
             wire.rule = pass_all
         return None
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from api.token_cache import TokenCache
 from store.auth import tokens
 from tests.support.api.envelope import error_of

@@ -124,9 +124,9 @@ async def test_a_revoked_token_stops_working_within_5_seconds(app: RunningApp) -
     store = Store(app.settings.database_url)
     try:
         async with store.transaction() as connection:
-            held = await tokens.find(connection, token)
-            assert held is not None
-            assert await tokens.revoke(connection, held.id, datetime.now(UTC))
+            stored = await tokens.find(connection, token)
+            assert stored is not None
+            assert await tokens.revoke(connection, stored.id, datetime.now(UTC))
     finally:
         await store.close()
     await until(refused, seconds=5)
@@ -280,8 +280,8 @@ async def test_every_answer_has_a_request_id_and_a_harmless_one_of_the_clients_i
     responses = [await app.client.request(method, path, **more) for _ in range(2)]
     ids = [response.headers["X-Request-Id"] for response in responses]
     assert len(set(ids)) == 2
-    kept = await app.client.request(method, path, headers={"X-Request-Id": "shop-42"}, **more)
-    assert kept.headers.get_list("X-Request-Id") == ["shop-42"]
+    echoed = await app.client.request(method, path, headers={"X-Request-Id": "shop-42"}, **more)
+    assert echoed.headers.get_list("X-Request-Id") == ["shop-42"]
     bad = await app.client.request(method, path, headers={"X-Request-Id": "<script>"}, **more)
     assert bad.headers["X-Request-Id"] != "<script>"
     if bad.is_error:

@@ -74,13 +74,13 @@ every_operation = pytest.mark.parametrize(("method", "path"), OPERATIONS)
 @pytest.fixture(scope="module")
 def document(served: httpx.Client) -> Document:
     """The description as it is served."""
-    told: Document = served.get("/openapi.json").json()
-    return told
+    description: Document = served.get("/openapi.json").json()
+    return description
 
 
 def test_every_operation_is_tested_here(document: Document) -> None:
-    found = {(method, path) for path, operations in document["paths"].items() for method in operations}
-    assert found == set(OPERATIONS)
+    described = {(method, path) for path, operations in document["paths"].items() for method in operations}
+    assert described == set(OPERATIONS)
 
 
 def refused_beyond_the_schema(case: Any, response: requests.Response) -> bool:
@@ -89,15 +89,15 @@ def refused_beyond_the_schema(case: Any, response: requests.Response) -> bool:
     if case.operation.path in ("/v1/gear", "/v1/gear/cheapest", "/v1/vocabulary", "/v1/vocabulary/test"):
         return True  # addresses, ids and links have rules of their own, and entries of a vocabulary
     error = response.json()["error"]
-    if [one["field"] for one in error["details"]] in (["cursor"], ["since"]):
+    if [detail["field"] for detail in error["details"]] in (["cursor"], ["since"]):
         return True  # a schema does not know which cursors and bookmarks were given out
-    if any(told in error["message"] for told in ("a cursor has no pages", "a cursor walks over single items")):
+    if any(phrase in error["message"] for phrase in ("a cursor has no pages", "a cursor walks over single items")):
         return True  # nor that one of two optional fields excludes the other
     if error["code"] in BEYOND_SCHEMAS:
         return True
     compared = (" is more than max", "count and minWear cannot be asked together")  # one field with another
     times = ("within the years 1970 to 2261", "ahead of the clock")  # that a change may have
-    return all(any(told in one["message"] for told in (*compared, *times)) for one in error["details"])
+    return all(any(phrase in detail["message"] for phrase in (*compared, *times)) for detail in error["details"])
 
 
 def lost_on_the_way(case: Any, response: requests.Response) -> bool:
@@ -106,7 +106,7 @@ def lost_on_the_way(case: Any, response: requests.Response) -> bool:
     """
     query = case.query or {}
     sent = parse_qs(urlsplit(response.request.url or "").query, keep_blank_values=True)
-    return not set(query) <= set(sent) or any(isinstance(one, list) and len(one) == 1 for one in query.values())
+    return not set(query) <= set(sent) or any(isinstance(value, list) and len(value) == 1 for value in query.values())
 
 
 def ask_by_the_schema(document: Document, served: httpx.Client, method: str, path: str, mode: GenerationMode) -> None:
@@ -140,7 +140,9 @@ def test_what_the_schema_allows_is_taken(document: Document, served: httpx.Clien
     ask_by_the_schema(document, served, method, path, GenerationMode.POSITIVE)
 
 
-@pytest.mark.parametrize(("method", "path"), [one for one in OPERATIONS if not one[1].startswith("/health/")])
+@pytest.mark.parametrize(
+    ("method", "path"), [operation for operation in OPERATIONS if not operation[1].startswith("/health/")]
+)
 def test_what_the_schema_forbids_is_refused(document: Document, served: httpx.Client, method: str, path: str) -> None:
     ask_by_the_schema(document, served, method, path, GenerationMode.NEGATIVE)
 

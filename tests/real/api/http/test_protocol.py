@@ -246,9 +246,9 @@ def test_connections_beyond_the_bound_get_an_answer_and_are_logged(
     ):
         address = (client.base_url.host, client.base_url.port or 80)
         for _ in range(2):  # and the client's own
-            held = opened.enter_context(socket.create_connection(address, timeout=30))
-            held.sendall(request)
-            assert held.recv(65536).startswith(b"HTTP/1.1 200 ")
+            connection = opened.enter_context(socket.create_connection(address, timeout=30))
+            connection.sendall(request)
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
         response = exchange(client, request)
         assert "connections" in refusal(response, "overloaded")
         assert b"retry-after: 1" in response.lower()

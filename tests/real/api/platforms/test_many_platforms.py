@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from mappings.connection import connect
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
@@ -30,14 +30,14 @@ async def both(
         try:
             for platform in read_platforms(files):
                 if platform.id != 10:
-                    items = [simple_item(one, float(5 - one), f"of {platform.slug}") for one in range(1, 5)]
+                    items = [simple_item(number, float(5 - number), f"of {platform.slug}") for number in range(1, 5)]
                     put_index(app.settings, platform, items)
             yield app
         finally:
             drop_indices(opensearch_url, prefix)
 
 
-async def found(app: RunningApp, body: dict[str, Any]) -> list[tuple[int, str]]:
+async def hits_of(app: RunningApp, body: dict[str, Any]) -> list[tuple[int, str]]:
     response = await app.search(body)
     assert response.status_code == 200, response.text
     gear = response.json()["gear"]
@@ -51,20 +51,20 @@ def one_currency(app: RunningApp) -> bool:
 async def test_all_platforms_are_searched_and_ties_go_by_id_then_platform(both: RunningApp) -> None:
     body: dict[str, Any] = {"sort": "float_asc"}
     everything = [(number, f"of {slug}") for number in range(1, 5) for slug in ("dota2", "cs2")]
-    assert await found(both, body) == everything
-    pages = [await found(both, {**body, "limit": 3, "page": page}) for page in (1, 2, 3)]
+    assert await hits_of(both, body) == everything
+    pages = [await hits_of(both, {**body, "limit": 3, "page": page}) for page in (1, 2, 3)]
     assert list(chain(*pages)) == everything
     assert (await both.search({**body, "limit": 1})).json()["total"] == 8
 
 
 async def test_a_platform_may_be_named(both: RunningApp) -> None:
     for number, slug in ((730, "cs2"), (570, "dota2")):
-        assert await found(both, {"platform": number}) == [(one, f"of {slug}") for one in (4, 3, 2, 1)]
+        assert await hits_of(both, {"platform": number}) == [(item_id, f"of {slug}") for item_id in (4, 3, 2, 1)]
 
 
 async def test_ids_are_unique_within_a_platform_only(both: RunningApp) -> None:
-    assert len(await found(both, {"filters": {"ids": [2]}, "sort": "name_asc"})) == 2
-    assert len(await found(both, {"filters": {"ids": [2]}, "platform": 570})) == 1
+    assert len(await hits_of(both, {"filters": {"ids": [2]}, "sort": "name_asc"})) == 2
+    assert len(await hits_of(both, {"filters": {"ids": [2]}, "platform": 570})) == 1
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ async def test_prices_are_compared_only_within_one_currency(both: RunningApp, bo
 
 async def test_what_needs_no_prices_needs_no_platform(both: RunningApp) -> None:
     for body in ({"query": "of"}, {"sort": "name_desc"}, {"sort": "newest", "filters": {"price": {}}}):
-        assert len(await found(both, body)) == 8
+        assert len(await hits_of(both, body)) == 8
 
 
 async def test_prices_are_in_the_platforms_own_minor_units(both: RunningApp) -> None:
     body = {"platform": 570, "filters": {"price": {"min": 1.5, "max": 3}}}
-    assert [number for number, _ in await found(both, body)] == [3, 2]
+    assert [number for number, _ in await hits_of(both, body)] == [3, 2]
 
 
 async def test_an_unknown_platform_is_a_422_that_names_the_known(both: RunningApp) -> None:
@@ -116,8 +116,8 @@ async def test_a_platform_never_loaded_is_a_503_that_says_what_to_do(both: Runni
 
 
 async def test_each_platform_tells_its_own_count(both: RunningApp) -> None:
-    told = (await both.client.get("/v1/platforms")).json()["platforms"]
-    assert [(one["id"], one["items"], one["indexedAt"] is None) for one in told] == [
+    platforms = (await both.client.get("/v1/platforms")).json()["platforms"]
+    assert [(platform["id"], platform["items"], platform["indexedAt"] is None) for platform in platforms] == [
         (10, 0, True),
         (570, 4, False),
         (730, 4, False),
@@ -139,7 +139,7 @@ async def test_a_platform_that_cannot_answer_is_never_left_out_in_silence(both: 
         client.indices.open(index=index)
         client.cluster.health(index=index, params={"wait_for_status": "yellow"})
         client.close()
-    assert len(await found(both, {"sort": "name_asc"})) == 8
+    assert len(await hits_of(both, {"sort": "name_asc"})) == 8
 
 
 async def test_with_nothing_loaded_every_question_is_a_503(opensearch_url: str, tmp_path: Path) -> None:
@@ -148,8 +148,8 @@ async def test_with_nothing_loaded_every_question_is_a_503(opensearch_url: str, 
         error_of(await app.search({}), "search_unavailable")
         error_of(await app.client.get("/v1/gear/1?platform=cs2"), "search_unavailable")
         error_of(await app.client.get("/health/ready"), "search_unavailable")
-        told = (await app.client.get("/v1/platforms")).json()["platforms"]
-        assert [(one["items"], one["indexedAt"]) for one in told] == [(0, None), (0, None)]
+        platforms = (await app.client.get("/v1/platforms")).json()["platforms"]
+        assert [(platform["items"], platform["indexedAt"]) for platform in platforms] == [(0, None), (0, None)]
 
 
 async def test_a_token_that_filters_by_price_names_a_platform_where_currencies_differ(both: RunningApp) -> None:

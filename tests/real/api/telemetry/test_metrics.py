@@ -20,7 +20,7 @@ async def test_requests_are_counted_by_route_and_status(app: RunningApp) -> None
     await app.client.get("/nowhere/secret-path")
     await app.client.request("MKCOL", "/v1/gear/search")
     text = (await app.client.get("/metrics")).text
-    assert [requests_of(text, *one) - requests_of(before, *one) for one in counted] == [1, 1, 1, 1]
+    assert [requests_of(text, *labels) - requests_of(before, *labels) for labels in counted] == [1, 1, 1, 1]
     assert "secret-path" not in text
     assert "MKCOL" not in text
     assert any(name == "gear_http_request_duration_seconds_count" for name, _ in samples(text))

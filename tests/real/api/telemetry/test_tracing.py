@@ -22,12 +22,12 @@ EMAIL = "traced.buyer@example.com"
 
 def attributes_of(span: Span) -> dict[str, Any]:
     """The attributes of a span."""
-    return {one.key: one.value.string_value or one.value.int_value for one in span.attributes}
+    return {attribute.key: attribute.value.string_value or attribute.value.int_value for attribute in span.attributes}
 
 
 def spans_of(collector: Receiver) -> list[Span]:
     """All spans that were exported."""
-    exports = [ExportTraceServiceRequest.FromString(one.body) for one in collector.received]
+    exports = [ExportTraceServiceRequest.FromString(request.body) for request in collector.received]
     return [
         span
         for export in exports
@@ -80,7 +80,7 @@ async def test_a_request_is_followed_through_all_parts(opensearch_url: str, tmp_
 
     (line,) = [json.loads(line) for line in lines if searched.headers["X-Request-Id"] in line]
     assert (line["traceId"], line["event"], line["token"][:4]) == (TRACE, "request", "tok_")
-    exported = b"".join(one.body for one in collector.received).decode("latin-1")
+    exported = b"".join(request.body for request in collector.received).decode("latin-1")
     for secret in (EMAIL, token, page, "secret-path", "key=secret"):
         assert secret not in exported
     roots = {span.name for span in spans if not span.parent_span_id}

@@ -57,41 +57,41 @@ def test_people_read_a_sentence_and_a_command(loaded: Place) -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_settings_of_the_serving_index_are_put_right(loaded: Place, fault: str, settings: dict[str, Any]) -> None:
-    whole = snapshot(loaded)
+    healthy = snapshot(loaded)
     _put(loaded, **settings)
     blocked = "blocks__read" in settings
     if not blocked:
-        repaired(loaded, fault, wanted=whole)
+        repaired(loaded, fault, wanted=healthy)
         return
     assert codes(findings(loaded, "--without-orders")) == [fault]
     assert codes(findings(loaded, "--fix", "--without-orders", code=0)) == [fault]
-    assert snapshot(loaded) == whole
+    assert snapshot(loaded) == healthy
 
 
 def test_several_faults_at_once_are_all_put_right(loaded: Place) -> None:
-    whole = snapshot(loaded)
+    healthy = snapshot(loaded)
     _put(loaded, refresh_interval="-1", max_result_window=10, auto_expand_replicas="false")
     _put(loaded, blocks__read_only=True)
-    repaired(loaded, "blocked", "refresh", "replicas", "result-window", wanted=whole)
+    repaired(loaded, "blocked", "refresh", "replicas", "result-window", wanted=healthy)
 
 
 def test_a_copy_that_is_possible_nowhere_is_taken_back(loaded: Place) -> None:
-    whole = snapshot(loaded)
+    healthy = snapshot(loaded)
     _put(loaded, auto_expand_replicas="false", number_of_replicas=1)
     (finding,) = findings(loaded, code=0)
     assert (finding["code"], finding["severity"]) == ("replicas", "warning")
     findings(loaded, "--fix", code=0)
     assert findings(loaded) == []
-    assert snapshot(loaded) == whole
+    assert snapshot(loaded) == healthy
 
 
 def test_an_empty_index_in_the_place_of_the_alias_is_removed(place: Place) -> None:
     Shop(place.environment["GEAR_DATABASE_URL"]).open()
-    kept = _generation(place)
+    generation = _generation(place)
     wanted = snapshot(place)
     place.client.indices.create(index=place.alias, body=ALONE)
-    wanted[kept]["aliases"] = {place.alias: {}}
-    wanted[products_of(kept)]["aliases"] = {products_of(place.alias): {}}
+    wanted[generation]["aliases"] = {place.alias: {}}
+    wanted[products_of(generation)]["aliases"] = {products_of(place.alias): {}}
     assert codes(findings(place, code=1)) == ["alias-is-index"]
     fixed = findings(place, "--fix", code=0)
     assert codes(fixed) == ["alias-is-index", "alias-missing"], "what it hid is found and repaired, too"
@@ -102,44 +102,44 @@ def test_an_index_in_the_place_of_the_alias_with_documents_is_left_to_people(pla
     Shop(place.environment["GEAR_DATABASE_URL"]).open()
     place.client.indices.create(index=place.alias, body=ALONE)
     place.client.index(index=place.alias, id="1", body={"name": "stray"}, params={"refresh": "true"})
-    found = stays(place, "alias-is-index", "1 documents")
-    assert "-X DELETE" in found["remedy"]
+    finding = stays(place, "alias-is-index", "1 documents")
+    assert "-X DELETE" in finding["remedy"]
 
 
 def test_an_alias_on_two_generations_serves_the_newest_alone(loaded: Place) -> None:
     old = _generation(loaded)
-    whole = snapshot(loaded)
+    healthy = snapshot(loaded)
     loaded.client.indices.put_alias(index=old, name=loaded.alias)
-    (told,) = findings(loaded, code=1)
-    assert "this version's definition" in told["message"]
+    (finding,) = findings(loaded, code=1)
+    assert "this version's definition" in finding["message"]
     error = loaded.json("status", "--platform", "730", code=1)["error"]
     assert "`gear-indexer doctor --fix` makes the newest serve alone" in error
-    repaired(loaded, "alias-several", wanted=whole)
+    repaired(loaded, "alias-several", wanted=healthy)
 
 
 def test_generations_without_an_alias_serve_again(loaded: Place) -> None:
     old = _generation(loaded)
-    whole = snapshot(loaded)
-    serving, _ = sorted(set(whole) - {old, products_of(old)})
+    healthy = snapshot(loaded)
+    serving, _ = sorted(set(healthy) - {old, products_of(old)})
     loaded.client.indices.delete_alias(index=serving, name=loaded.alias)
-    found = [one for one in findings(loaded, code=1) if one["code"] == "alias-missing"]
-    assert serving in found[0]["remedy"]
+    missing = [finding for finding in findings(loaded, code=1) if finding["code"] == "alias-missing"]
+    assert serving in missing[0]["remedy"]
     assert codes(findings(loaded, "--fix", code=0)) == ["alias-missing"]
-    assert snapshot(loaded) == whole
+    assert snapshot(loaded) == healthy
 
 
 def test_an_alias_on_a_foreign_index_is_reported(loaded: Place) -> None:
-    stranger = f"{loaded.alias}-stranger"
-    loaded.client.indices.create(index=stranger, body={**ALONE, "aliases": {loaded.alias: {}}})
-    found = stays(loaded, "alias-foreign", stranger)
-    assert f"{stranger}/_alias/{loaded.alias}" in found["remedy"]
+    foreign = f"{loaded.alias}-stranger"
+    loaded.client.indices.create(index=foreign, body={**ALONE, "aliases": {loaded.alias: {}}})
+    finding = stays(loaded, "alias-foreign", foreign)
+    assert f"{foreign}/_alias/{loaded.alias}" in finding["remedy"]
 
 
 def test_a_mapping_that_drifted_is_reported_field_by_field(loaded: Place) -> None:
     loaded.client.indices.put_mapping(index=loaded.alias, body={"properties": {"stray": {"type": "long"}}})
-    found = stays(loaded, "mapping-drift", "fields unexpected stray")
-    assert found["severity"] == "error"
-    assert found["remedy"].startswith("gear-indexer load")
+    finding = stays(loaded, "mapping-drift", "fields unexpected stray")
+    assert finding["severity"] == "error"
+    assert finding["remedy"].startswith("gear-indexer load")
     loaded.load(items(3))
     assert findings(loaded) == []
 
@@ -154,18 +154,18 @@ def test_an_index_of_another_definition_is_reported(place: Place) -> None:
     body["settings"] = {**body["settings"], "index": {**body["settings"]["index"], "number_of_shards": 2}}
     index = f"{place.alias}-{OLD}-00000000"
     place.client.indices.create(index=index, body={**body, "aliases": {place.alias: {}}})
-    found = {one["code"]: one["message"] for one in findings(place, "--fix", code=1)}
-    assert set(found) == {"settings", "mapping-drift", "products-missing"}
-    assert "number_of_shards 2 instead of 1" in found["settings"]
+    messages = {finding["code"]: finding["message"] for finding in findings(place, "--fix", code=1)}
+    assert set(messages) == {"settings", "mapping-drift", "products-missing"}
+    assert "number_of_shards 2 instead of 1" in messages["settings"]
     for part in ("definition 00000000", "missing product, seed", "changed float (type keyword instead of double)"):
-        assert part in found["mapping-drift"]
+        assert part in messages["mapping-drift"]
 
 
 def test_spare_generations_are_reported_with_their_size(loaded: Place) -> None:
     loaded.load(items(2), "--keep", "9")
     loaded.load(items(2), "--keep", "9")
-    found = stays(loaded, "too-many-generations", "3 finished generations")
-    assert "B" in found["message"]
+    finding = stays(loaded, "too-many-generations", "3 finished generations")
+    assert "B" in finding["message"]
     assert findings(loaded, "--keep", "3") == []
     loaded.json("prune", "--platform", "730", "--keep", "2")
     assert findings(loaded) == []
@@ -173,13 +173,13 @@ def test_spare_generations_are_reported_with_their_size(loaded: Place) -> None:
 
 def test_a_closed_index_is_reported_and_an_old_one_may_be_closed(loaded: Place) -> None:
     (serving,) = loaded.indices()
-    kept = _generation(loaded)
-    loaded.client.indices.close(index=kept)
+    generation = _generation(loaded)
+    loaded.client.indices.close(index=generation)
     assert findings(loaded, code=0) == []
     loaded.client.indices.close(index=serving)
-    (found,) = findings(loaded, "--fix", code=1)
-    assert (found["code"], found["subject"], found["fixed"]) == ("closed", serving, False)
-    assert f"{serving}/_open" in found["remedy"]
+    (finding,) = findings(loaded, "--fix", code=1)
+    assert (finding["code"], finding["subject"], finding["fixed"]) == ("closed", serving, False)
+    assert f"{serving}/_open" in finding["remedy"]
     loaded.client.indices.open(index=serving)
     assert findings(loaded, code=0) == []
 

@@ -29,38 +29,38 @@ def template(place: Place) -> Iterator[str]:
 @pytest.mark.usefixtures("indices_by_themselves")
 def test_a_stray_write_could_take_the_name_before_the_first_load(place: Place) -> None:
     Shop(place.environment["GEAR_DATABASE_URL"]).open()
-    found = stays(place, "auto-create", place.alias)
-    assert found["severity"] == "warning"
-    assert f"-{place.alias}*,+*" in found["remedy"]
+    finding = stays(place, "auto-create", place.alias)
+    assert finding["severity"] == "warning"
+    assert f"-{place.alias}*,+*" in finding["remedy"]
 
 
 def test_a_template_that_catches_our_names_is_reported(loaded: Place, template: str) -> None:
-    found = stays(loaded, "template", template)
-    assert f"_index_template/{template}" in found["remedy"]
+    finding = stays(loaded, "template", template)
+    assert f"_index_template/{template}" in finding["remedy"]
 
 
 def test_an_engine_that_is_away_is_a_finding(
     loaded: Place, monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int
 ) -> None:
     monkeypatch.setenv("GEAR_OPENSEARCH_URL", f"http://127.0.0.1:{unused_tcp_port}")
-    (found,) = findings(loaded, "--fix", code=1)
-    assert found["code"] == "engine-unreachable"
-    assert "GEAR_OPENSEARCH_URL" in found["message"]
+    (finding,) = findings(loaded, "--fix", code=1)
+    assert finding["code"] == "engine-unreachable"
+    assert "GEAR_OPENSEARCH_URL" in finding["message"]
 
 
 def test_a_database_that_is_none_is_a_finding(loaded: Place) -> None:
     Path("orders.db").write_bytes(b"this is no database" * 100)
     for left in Path().glob("orders.db-*"):
         left.unlink()
-    found = stays(loaded, "database-unreachable", "not an SQLite database")
-    assert found["severity"] == "error"
+    finding = stays(loaded, "database-unreachable", "not an SQLite database")
+    assert finding["severity"] == "error"
     assert findings(loaded, "--without-orders", code=0) == []
 
 
 def test_a_database_without_tables_is_a_finding_and_no_file_is_made(place: Place) -> None:
     place.load(items(1))
-    found = stays(place, "database-unmigrated", "gear-api migrate")
-    assert found["remedy"] == "gear-api migrate"
+    finding = stays(place, "database-unmigrated", "gear-api migrate")
+    assert finding["remedy"] == "gear-api migrate"
     assert not Path("orders.db").exists()
     Path("orders.db").touch()
     assert codes(findings(place, code=1)) == ["database-unmigrated"]

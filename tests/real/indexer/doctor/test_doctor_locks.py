@@ -19,20 +19,20 @@ def _unfinished(place: Place, owner: str) -> str:
 
 
 def test_a_lock_of_a_dead_process_is_found_and_given_back(loaded: Place) -> None:
-    whole = snapshot(loaded)
+    healthy = snapshot(loaded)
     records(loaded).create(record(owner=this_process()))
-    (found,) = findings(loaded)
-    assert (found["code"], found["severity"]) == ("stale-lock", "warning")
-    assert "which has crashed" in found["message"]
-    repaired(loaded, "stale-lock", wanted=whole)
+    (finding,) = findings(loaded)
+    assert (finding["code"], finding["severity"]) == ("stale-lock", "warning")
+    assert "which has crashed" in finding["message"]
+    repaired(loaded, "stale-lock", wanted=healthy)
     assert records(loaded).read() is None
 
 
 def test_a_lock_that_was_not_heard_of_for_long_is_watched_before_it_is_taken(loaded: Place) -> None:
     long_ago = replace(record(expiry=0.5), heartbeat="2020-01-01T00:00:00Z")
     records(loaded).create(long_ago)
-    (found,) = findings(loaded)
-    assert "seems to have crashed" in found["message"]
+    (finding,) = findings(loaded)
+    assert "seems to have crashed" in finding["message"]
     assert codes(findings(loaded, "--fix", code=0)) == ["stale-lock"]
     assert records(loaded).read() is None
 
@@ -43,18 +43,20 @@ def test_what_a_living_load_has_is_left_alone(loaded: Place) -> None:
         assert findings(loaded, "--fix") == []
         failed = findings(loaded, "--older-than", "0", "--fix")
         assert codes(failed) == ["stale-lock", "unfinished-load"], "its clock was not believed"
-        assert all("is being changed by gear-indexer load (process 7 on elsewhere)" in one["message"] for one in failed)
+        assert all(
+            "is being changed by gear-indexer load (process 7 on elsewhere)" in finding["message"] for finding in failed
+        )
         assert index in snapshot(loaded)
 
 
 def test_what_a_dead_load_left_is_known_by_its_lock_at_once(loaded: Place) -> None:
-    whole = snapshot(loaded)
+    healthy = snapshot(loaded)
     index = _unfinished(loaded, "the dead one")
     loaded.client.index(index=index, id="1", body={"id": 1, "name": "half"})
-    (found,) = findings(loaded)
-    assert (found["code"], found["subject"]) == ("unfinished-load", index)
-    assert "--resume goes on with it" in found["remedy"]
-    repaired(loaded, "unfinished-load", wanted=whole)
+    (finding,) = findings(loaded)
+    assert (finding["code"], finding["subject"]) == ("unfinished-load", index)
+    assert "--resume goes on with it" in finding["remedy"]
+    repaired(loaded, "unfinished-load", wanted=healthy)
 
 
 def test_the_record_of_live_deletes_is_no_finding(loaded: Place) -> None:

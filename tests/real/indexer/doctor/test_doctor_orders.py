@@ -25,13 +25,13 @@ def test_sold_items_that_are_offered_are_hidden(place: Place, shop: Shop) -> Non
     place.load(items(9))
     shop.publish()
     shop.age()
-    whole = snapshot(place)
+    healthy = snapshot(place)
     assert findings(place, code=0) == []
     mark_items(place, 1, 2, 4, 5, 8, bound=False)
-    (found,) = findings(place, code=1)
-    assert "5 items that active orders hold" in found["message"]
-    assert ": 1, 2, 4, 5, 8" in found["message"]
-    repaired(place, "sold-but-offered", wanted=whole)
+    (finding,) = findings(place, code=1)
+    assert "5 items that active orders hold" in finding["message"]
+    assert ": 1, 2, 4, 5, 8" in finding["message"]
+    repaired(place, "sold-but-offered", wanted=healthy)
     assert shop.publish() == {1: True, 2: True, 4: True, 5: True, 8: True}, "the API tells them again, and only them"
 
 
@@ -39,9 +39,9 @@ def test_hidden_items_without_an_order_stay_hidden_until_somebody_decides(place:
     """They look as after a restore of a database that has lost their orders."""
     place.load(items(9))
     mark_items(place, 1, 2, 3, 4, 7, 9, bound=True)
-    found = stays(place, "free-but-hidden", says="6 items that no active order holds")
-    assert ": 1, 2, 3, 4, 7, …" in found["message"]
-    assert found["remedy"] == "gear-api reconcile --platform 730"
+    finding = stays(place, "free-but-hidden", says="6 items that no active order holds")
+    assert ": 1, 2, 3, 4, 7, …" in finding["message"]
+    assert finding["remedy"] == "gear-api reconcile --platform 730"
     assert shop.publish() == {}
 
 
@@ -53,7 +53,7 @@ def test_both_at_once_with_large_ids(place: Place, shop: Shop) -> None:
     shop.age()
     mark_items(place, 3, least, bound=True)
     assert sorted(codes(findings(place, code=1))) == ["free-but-hidden", "sold-but-offered"]
-    fixed = {one["code"]: one["fixed"] for one in findings(place, "--fix", code=1)}
+    fixed = {finding["code"]: finding["fixed"] for finding in findings(place, "--fix", code=1)}
     assert fixed == {"sold-but-offered": True, "free-but-hidden": False}
     bound = {number for number, document in documents(place, index).items() if document["bound"]}
     assert bound == {"2", str(largest), "3", str(least)}
@@ -71,11 +71,11 @@ def test_index_updates_that_nobody_publishes_are_an_error(place: Place, shop: Sh
     place.load(items(3))
     shop.sell(2, 3)
     shop.age()
-    found = {one["code"]: one for one in findings(place, code=1)}
-    assert set(found) == {"sold-but-offered", "index-sync-pending"}
-    assert found["index-sync-pending"]["remedy"] == "gear-api serve"
-    assert "2 items" in found["index-sync-pending"]["message"]
-    left = {one["code"]: one["fixed"] for one in findings(place, "--fix")}
+    by_code = {finding["code"]: finding for finding in findings(place, code=1)}
+    assert set(by_code) == {"sold-but-offered", "index-sync-pending"}
+    assert by_code["index-sync-pending"]["remedy"] == "gear-api serve"
+    assert "2 items" in by_code["index-sync-pending"]["message"]
+    left = {finding["code"]: finding["fixed"] for finding in findings(place, "--fix")}
     assert left["sold-but-offered"] is True
     assert place.client.get(index=place.alias, id="2")["_source"]["bound"] is True
     assert shop.publish() == {2: True, 3: True}
@@ -86,6 +86,6 @@ def test_a_generation_that_serves_again_hides_what_is_sold(place: Place, shop: S
     index = place.load(items(3))["index"]
     shop.sell(2)
     place.client.indices.delete_alias(index=index, name=place.alias)
-    found = findings(place, "--fix", code=0)
-    assert "alias-missing" in codes(found)
+    listed = findings(place, "--fix", code=0)
+    assert "alias-missing" in codes(listed)
     assert documents(place, index)["2"]["bound"] is True

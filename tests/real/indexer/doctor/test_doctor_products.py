@@ -39,10 +39,10 @@ def test_products_that_no_item_names_any_more_are_reported(loaded: Place) -> Non
     """As where a catalogue is only changed, never loaded again."""
     index = products_of(serving(loaded))
     written = [description_document(f"of an item that has gone {number}") for number in range(MAX_UNUSED + 1)]
-    gone = [b'{"index":{"_id":"%s"}}\n%s\n' % (each.key.encode(), each.content) for each in written]
-    assert not loaded.client.bulk(index=index, body=b"".join(gone[1:]))["errors"]
+    bulk_lines = [b'{"index":{"_id":"%s"}}\n%s\n' % (each.key.encode(), each.content) for each in written]
+    assert not loaded.client.bulk(index=index, body=b"".join(bulk_lines[1:]))["errors"]
     assert findings(loaded) == []
-    assert not loaded.client.bulk(index=index, body=gone[0])["errors"]
+    assert not loaded.client.bulk(index=index, body=bulk_lines[0])["errors"]
     (unused,) = findings(loaded, code=0)
     assert (unused["code"], unused["severity"]) == ("products-unused", "warning")
     assert "10,001 of the 10,004" in unused["message"]
@@ -55,9 +55,9 @@ def test_an_index_from_before_products_is_reported_with_the_command_that_mends_i
     """As right after an upgrade, before the catalogue is loaded again."""
     Shop(place.environment["GEAR_DATABASE_URL"]).open()
     index, command = create_before_products(place.client, place.alias), "gear-indexer load FILE... --platform 730"
-    found = {each["code"]: each for each in findings(place, code=1)}
-    assert [found[code]["subject"] for code in ("products-missing", "mapping-drift")] == [index, index]
-    assert {found[code]["remedy"] for code in ("products-missing", "mapping-drift")} == {command}
+    by_code = {each["code"]: each for each in findings(place, code=1)}
+    assert [by_code[code]["subject"] for code in ("products-missing", "mapping-drift")] == [index, index]
+    assert {by_code[code]["remedy"] for code in ("products-missing", "mapping-drift")} == {command}
     assert f"definition differs from this version's: load again, {command}" in place.run("status").stdout
     report = place.load(items(1))
     assert (report["previous"], findings(place)) == (index, [])
@@ -80,10 +80,10 @@ def _both(place: Place, old: str, now: str) -> None:
 @pytest.mark.parametrize("fault", [_nowhere, _elsewhere, _both], ids=lambda fault: fault.__name__.strip("_"))
 def test_the_alias_of_the_products_is_put_right(loaded: Place, fault: object) -> None:
     old, now = serving(loaded), loaded.load(items(3))["index"]
-    whole = snapshot(loaded)
+    healthy = snapshot(loaded)
     assert callable(fault)
     fault(loaded, old, now)
-    repaired(loaded, "products-alias", wanted=whole)
+    repaired(loaded, "products-alias", wanted=healthy)
 
 
 def test_products_that_items_name_and_that_are_missing_are_reported(loaded: Place) -> None:
@@ -126,10 +126,10 @@ def test_an_item_that_names_no_product_is_reported(loaded: Place) -> None:
 
 
 def test_products_without_listings_are_removed(loaded: Place) -> None:
-    whole = snapshot(loaded)
+    healthy = snapshot(loaded)
     left = orphaned(loaded)
     assert left in snapshot(loaded)
-    repaired(loaded, "products-orphaned", wanted=whole)
+    repaired(loaded, "products-orphaned", wanted=healthy)
 
 
 def test_the_products_of_a_load_that_runs_are_left_alone(loaded: Place) -> None:
@@ -140,9 +140,9 @@ def test_the_products_of_a_load_that_runs_are_left_alone(loaded: Place) -> None:
 
 
 def test_the_settings_and_the_mapping_of_products_are_checked_too(loaded: Place) -> None:
-    whole, products = snapshot(loaded), products_of(serving(loaded))
+    healthy, products = snapshot(loaded), products_of(serving(loaded))
     loaded.client.indices.put_settings(index=products, body={"index": {"refresh_interval": "-1"}})
-    repaired(loaded, "refresh", wanted=whole)
+    repaired(loaded, "refresh", wanted=healthy)
     loaded.client.indices.put_mapping(index=products, body={"properties": {"stray": {"type": "long"}}})
     drift = stays(loaded, "mapping-drift", "fields unexpected stray")
     assert drift["subject"] == products

@@ -129,13 +129,13 @@ def test_metrics_say_how_far_it_is(place: Place) -> None:
     follower.write(row(1, changedAt=ago(60)), row(2), b"nope")
     follower.wait_read(3)
     with urlopen(f"http://127.0.0.1:{port}/metrics") as response:
-        found = samples(response.read().decode())
+        metrics = samples(response.read().decode())
     platform = ("platform", "730")
-    assert found["gear_follow_changes_total", frozenset({platform, ("result", "written")})] == 1
-    assert found["gear_follow_changes_total", frozenset({platform, ("result", "superseded")})] == 1, "before the load"
-    assert found["gear_follow_changes_total", frozenset({platform, ("result", "rejected")})] == 1
-    assert found["gear_follow_lag", frozenset({platform})] == 0
-    assert found["gear_follow_last_commit_timestamp_seconds", frozenset({platform})] > 1.7e9
+    assert metrics["gear_follow_changes_total", frozenset({platform, ("result", "written")})] == 1
+    assert metrics["gear_follow_changes_total", frozenset({platform, ("result", "superseded")})] == 1, "before the load"
+    assert metrics["gear_follow_changes_total", frozenset({platform, ("result", "rejected")})] == 1
+    assert metrics["gear_follow_lag", frozenset({platform})] == 0
+    assert metrics["gear_follow_last_commit_timestamp_seconds", frozenset({platform})] > 1.7e9
     follower.end()
 
 

@@ -113,9 +113,9 @@ def test_a_database_that_does_not_answer_stops_the_swap_unless_it_is_left_out(pl
 
 def test_a_database_that_is_busy_for_a_moment_is_waited_for(place: Place, shop: Shop) -> None:
     shop.sell(1)
-    whole = Path("orders.db").read_bytes()
+    content = Path("orders.db").read_bytes()
     Path("orders.db").write_bytes(b"this is no database" * 100)
-    back = threading.Timer(0.8, lambda: Path("orders.db").write_bytes(whole))
+    back = threading.Timer(0.8, lambda: Path("orders.db").write_bytes(content))
     back.start()
     report = place.load(items(2))
     back.join()

@@ -40,9 +40,9 @@ def test_a_lock_of_a_process_that_is_dead_here_is_taken_over_at_once(place: Plac
     records(place).create(
         record(owner=before),
     )
-    with lock(place, expiry=60) as held:
-        assert held.previous_owner is not None
-        assert held.previous_owner.owner == before, "this process, which does not hold it any more"
+    with lock(place, expiry=60) as own_lock:
+        assert own_lock.previous_owner is not None
+        assert own_lock.previous_owner.owner == before, "this process, which does not hold it any more"
 
 
 def test_of_many_that_want_a_dead_ones_lock_one_gets_it(place: Place) -> None:
@@ -54,10 +54,10 @@ def test_of_many_that_want_a_dead_ones_lock_one_gets_it(place: Place) -> None:
     def work() -> None:
         wait.wait()
         try:
-            with lock(place, expiry=60) as held:
-                holding.append(held)
+            with lock(place, expiry=60) as own_lock:
+                holding.append(own_lock)
                 while len(holding) + len(failed) < 6:
-                    held.check()
+                    own_lock.check()
         except LockHeldError as error:
             failed.append(error)
 

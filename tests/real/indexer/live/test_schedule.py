@@ -43,10 +43,10 @@ class Model:
     def items(self) -> dict[int, str]:
         """The last load, and every change after it."""
         began, catalogue = max(self.loads)
-        found: dict[int, str | None] = {**catalogue}
+        names: dict[int, str | None] = {**catalogue}
         later = sorted((change for change in self._changes if change[0] > began), key=lambda change: change[0])
-        found.update({number: name for _, number, name in later})
-        return {number: name for number, name in found.items() if name is not None}
+        names.update({number: name for _, number, name in later})
+        return {number: name for number, name in names.items() if name is not None}
 
 
 class Workers:
@@ -126,8 +126,8 @@ def _mark(place: Place, number: int, bound: bool) -> dict[str, Any]:
 
 def _load(workers: Workers, model: Model, chance: random.Random) -> None:
     """Loads nine tenths of all ids."""
-    kept = sorted(chance.sample(range(1, IDS + 1), IDS * 9 // 10))
-    names = {number: f"load {len(model.loads)} item {number}" for number in kept}
+    numbers = sorted(chance.sample(range(1, IDS + 1), IDS * 9 // 10))
+    names = {number: f"load {len(model.loads)} item {number}" for number in numbers}
     report = workers.command("load", stdin=_rows(names))
     assert report["proof"]["agrees"] is True
     model.loads.append((report["version"], names))
@@ -143,14 +143,14 @@ def _begin(workers: Workers, model: Model, place: Place, shop: Shop) -> None:
         mine = range(first, IDS + 1, 2)
 
         def work(chance: random.Random) -> None:
-            chosen = chance.sample(mine, chance.randint(1, 40))
+            numbers = chance.sample(mine, chance.randint(1, 40))
             if chance.random() < 0.6:
-                names = {number: f"live {chance.random()} item {number}" for number in chosen}
+                names = {number: f"live {chance.random()} item {number}" for number in numbers}
                 report = workers.command("upsert", stdin=_rows(names))
                 model.changed(report["version"], {**names})
             else:
-                report = workers.command("delete", stdin="\n".join(map(str, chosen)).encode())
-                model.changed(report["version"], dict.fromkeys(chosen))
+                report = workers.command("delete", stdin="\n".join(map(str, numbers)).encode())
+                model.changed(report["version"], dict.fromkeys(numbers))
 
         return work
 
@@ -174,7 +174,7 @@ def _begin(workers: Workers, model: Model, place: Place, shop: Shop) -> None:
         workers.begin(work, number)
 
 
-def _found(place: Place) -> dict[int, tuple[str, bool]]:
+def _stored_items(place: Place) -> dict[int, tuple[str, bool]]:
     """What serves: each item's name, and whether it is bound."""
     place.client.indices.refresh(index=place.alias)
     hits = place.client.search(index=place.alias, body={"size": 10 * IDS})["hits"]["hits"]
@@ -200,6 +200,6 @@ def test_loads_changes_and_orders_at_once_end_as_the_model_says(place: Place, sh
     workers.join()
     _dispatch(place, shop)
     expected = {number: (name, number in model.sold) for number, name in model.items().items()}
-    assert _found(place) == expected
+    assert _stored_items(place) == expected
     assert not _without_product(place)
     assert len(model.loads) > 1

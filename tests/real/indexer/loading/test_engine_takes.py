@@ -29,20 +29,20 @@ def empty_index(opensearch_url: str, index_prefix: str) -> Iterator[tuple[OpenSe
 
 
 def _platform() -> Platform:
-    found = read_platforms().by_id(730)
-    assert found is not None
-    return found
+    cs2 = read_platforms().by_id(730)
+    assert cs2 is not None
+    return cs2
 
 
 @settings(max_examples=25, database=None, suppress_health_check=list(HealthCheck))
-@given(found=st.lists(ITEMS, min_size=1, max_size=40))
+@given(drawn=st.lists(ITEMS, min_size=1, max_size=40))
 def test_accepted_items_are_taken_and_given_back_as_they_are(
-    empty_index: tuple[OpenSearch, str], found: list[dict[str, Any]]
+    empty_index: tuple[OpenSearch, str], drawn: list[dict[str, Any]]
 ) -> None:
     client, index = empty_index
     platform = _platform()
     documents = {}
-    for item in found:
+    for item in drawn:
         try:
             document = index_document(item_from_json(orjson.dumps(item)), platform)
         except ItemRefusedError:
@@ -50,8 +50,8 @@ def test_accepted_items_are_taken_and_given_back_as_they_are(
         documents[item["id"]] = b"".join(encode_document(document, 1).pieces)
     if not documents:
         return
-    lines = [b'{"index":{"_id":"%d"}}\n%b\n' % (key, one) for key, one in documents.items()]
+    lines = [b'{"index":{"_id":"%d"}}\n%b\n' % (key, content) for key, content in documents.items()]
     response = client.bulk(body=b"".join(lines), index=index)
-    assert not response["errors"], [one["index"] for one in response["items"] if one["index"]["status"] >= 300]
+    assert not response["errors"], [result["index"] for result in response["items"] if result["index"]["status"] >= 300]
     back = client.mget(body={"ids": [str(key) for key in documents]}, index=index)
-    assert [one["_source"] for one in back["docs"]] == [orjson.loads(one) for one in documents.values()]
+    assert [content["_source"] for content in back["docs"]] == [orjson.loads(content) for content in documents.values()]

@@ -123,8 +123,8 @@ def test_cuts_without_progress_end(server: FileServer) -> None:
 
 
 def test_a_server_that_is_gone_is_named(server: FileServer) -> None:
-    with FileServer(b"") as gone:
-        url = gone.url()
+    with FileServer(b"") as stopped:
+        url = stopped.url()
     with pytest.raises(SourceError, match=r"gave up.*refused"):
         fetched(url)
 

@@ -63,8 +63,8 @@ def test_refused_items_are_listed_with_line_field_and_reason(place: Place) -> No
     assert (report["read"], report["indexed"], report["rejected"], report["duplicates"]) == (5, 1, 3, 1)
     assert report["rejects"] == f"{report['index']}.rejects.ndjson"
     rows = [orjson.loads(line) for line in Path(report["rejects"]).read_bytes().splitlines()]
-    found = [(row["file"], row["line"], row["id"], row["field"], row["value"]) for row in rows]
-    assert found == [
+    rejected = [(row["file"], row["line"], row["id"], row["field"], row["value"]) for row in rows]
+    assert rejected == [
         (str(source), 3, 2, "price", "1.005"),
         (str(source), 4, 3, "name", None),
         (str(source), 5, None, "id", "x"),

@@ -46,8 +46,8 @@ def test_elsewhere_lines_tell_rate_and_what_remains(capsys: pytest.CaptureFixtur
     with LoadProgress(1000, quiet=True, line_seconds=0) as shown:
         shown.show(250, 10)
         shown.say("something")
-    known, unknown = capsys.readouterr().err.splitlines()
-    assert known.startswith("10 items, ")
-    assert "25%" in known
-    assert known.endswith("s remaining")
-    assert "remaining" not in unknown
+    with_total, without_total = capsys.readouterr().err.splitlines()
+    assert with_total.startswith("10 items, ")
+    assert "25%" in with_total
+    assert with_total.endswith("s remaining")
+    assert "remaining" not in without_total

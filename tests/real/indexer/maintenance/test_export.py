@@ -89,8 +89,8 @@ def test_what_is_loaded_meanwhile_is_not_in_it(place: Place) -> None:
     pieces = Export(place.client, place.alias, page_items=4).pieces()
     first = next(pieces)
     place.load(items(3, first=500), "--keep", "2", "--min-share", "0")
-    found = [orjson.loads(line)["id"] for line in (first + b"".join(pieces)).splitlines()]
-    assert found == list(range(1, 11))
+    ids = [orjson.loads(line)["id"] for line in (first + b"".join(pieces)).splitlines()]
+    assert ids == list(range(1, 11))
 
 
 def test_a_point_in_time_that_the_engine_lost_is_an_error(place: Place) -> None:

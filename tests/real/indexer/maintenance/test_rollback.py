@@ -69,9 +69,9 @@ def test_on_a_terminal_it_asks_first(place: Place, response: str, code: int) -> 
     with subprocess.Popen(command, env=environment, stdin=theirs, stderr=subprocess.PIPE, cwd=place.folder) as process:
         os.close(theirs)
         os.write(ours, f"{response}\n".encode())
-        _, said = process.communicate(timeout=60)
+        _, output = process.communicate(timeout=60)
         os.close(ours)
-    assert (process.returncode, b"Have it serve?" in said) == (code, True), said
+    assert (process.returncode, b"Have it serve?" in output) == (code, True), output
     assert place.served() == (list(range(1, 10)) if response == "y" else [4, 5, 6, 8, 9, 10, 11, 12, 20])
 
 

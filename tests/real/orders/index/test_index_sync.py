@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from api.orders.index_sync import IndexSync
 from api.orders.services import OrderServices
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from api.settings import Settings
 from mappings.connection import connect_async
 from store.outbox import index_outbox
@@ -41,10 +41,10 @@ async def test_an_order_just_before_the_end_is_published(sqlite_settings: Settin
         await shop.placed()
     client = connect_async(sqlite_settings, timeout=30)
     try:
-        found = await client.get(index=sqlite_settings.alias(730), id=str(KNIFE))
+        document = await client.get(index=sqlite_settings.alias(730), id=str(KNIFE))
     finally:
         await client.close()
-    assert found["_source"]["bound"] is True
+    assert document["_source"]["bound"] is True
 
 
 async def test_an_item_that_left_the_catalogue_needs_no_update(sqlite_settings: Settings) -> None:
@@ -67,8 +67,8 @@ async def test_an_update_that_took_longer_than_its_lease_is_published_again(sqli
             version = work.version
         await idle.record([work], [work])
         async with shop.store.reading() as connection:
-            found = await connection.exec_driver_sql("SELECT version FROM index_outbox")
-            assert int(found.scalar_one()) > version
+            result = await connection.exec_driver_sql("SELECT version FROM index_outbox")
+            assert int(result.scalar_one()) > version
         await shop.until_published()
         await shop.until_hidden()
 

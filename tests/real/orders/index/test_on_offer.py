@@ -25,10 +25,10 @@ SINGLE = {name for name, count in Counter(item["name"] for item in ITEMS).items(
 def stocked(request: pytest.FixtureRequest, opensearch_url: str, index_prefix: str, tmp_path: Path) -> Settings:
     """Settings of an app on each database, with items whose names, facets and stickers differ."""
     url = str(request.getfixturevalue(request.param))
-    made = settings_for(opensearch_url, index_prefix, tmp_path, database_url=url)
+    settings = settings_for(opensearch_url, index_prefix, tmp_path, database_url=url)
     (platform,) = read_platforms()
-    put_index(made, platform, ITEMS)
-    return made
+    put_index(settings, platform, ITEMS)
+    return settings
 
 
 async def test_what_is_bound_is_in_no_search_facet_group_or_suggestion(stocked: Settings) -> None:

@@ -68,8 +68,8 @@ async def test_what_a_restored_database_has_lost_is_not_sold_again(sqlite_settin
         assert (await shop.order(FREE)).status_code == 201, "other items are ordered as ever"
 
         assert (await reconcile(code=1))["undecided"] == [KNIFE]
-        kept = await reconcile("--keep-all")
-        assert (kept["kept"], kept["undecided"], list(kept["held"])) == ([KNIFE], [], [str(KNIFE)])
+        report = await reconcile("--keep-all")
+        assert (report["kept"], report["undecided"], list(report["held"])) == ([KNIFE], [], [str(KNIFE)])
         assert error_of(await shop.order(KNIFE))["code"] == "item_unavailable"
         assert KNIFE not in await shop.offered()
 
@@ -144,6 +144,6 @@ async def test_of_a_hold_and_orders_at_once_one_wins(desk: Desk) -> None:
     items = range(10**9, 10**9 + 20)
     won = await asyncio.gather(*(work(item) for item in items for work in (order, hold)))
     pairs = list(zip(won[::2], won[1::2], strict=True))
-    assert all(ordered != held for ordered, held in pairs), pairs
+    assert all(ordered != on_hold for ordered, on_hold in pairs), pairs
     async with desk.store.reading() as connection:
         assert len(await bound_items(connection, 730, None, 100)) == len(pairs)

@@ -27,28 +27,28 @@ SOLD = (KNIFE, FREE, NEGATIVE, LARGEST)
 async def other(settings: Settings) -> AsyncIterator[Settings]:
     """The same database and the same items, behind another prefix."""
     prefix = f"t{secrets.token_hex(5)}"
-    made = settings.model_copy(update={"index_prefix": prefix})
-    await load(made)
-    yield made
+    copied = settings.model_copy(update={"index_prefix": prefix})
+    await load(copied)
+    yield copied
     drop_indices(settings.opensearch_url, prefix)
 
 
 async def test_nothing_is_sold_twice_and_the_doctor_names_what_either_still_offers(
     settings: Settings, other: Settings, tmp_path: Path
 ) -> None:
-    async with opened(settings) as one, opened(other) as two:
+    async with opened(settings) as first, opened(other) as second:
         for item in SOLD:
-            await one.placed(item)
-            assert error_of(await two.order(item))["code"] == "item_unavailable"
+            await first.placed(item)
+            assert error_of(await second.order(item))["code"] == "item_unavailable"
 
         async def delivered_to_one_of_them() -> bool:
             """Each order to one of the two indices: to whichever service came first."""
-            return sorted([*await _offered(one), *await _offered(two)]) == sorted(SOLD)
+            return sorted([*await _offered(first), *await _offered(second)]) == sorted(SOLD)
 
         await until(delivered_to_one_of_them, otherwise="an order was delivered to both, or to none")
-        async with one.store.transaction() as connection:  # the doctor leaves the last minute to those at work
+        async with first.store.transaction() as connection:  # the doctor leaves the last minute to those at work
             await connection.execute(update(index_outbox).values(updated_at=datetime.now(UTC) - timedelta(hours=1)))
-        expected = [len(await _offered(shop)) for shop in (one, two)]
+        expected = [len(await _offered(shop)) for shop in (first, second)]
     assert [await asyncio.to_thread(_diagnosed, service, tmp_path) for service in (settings, other)] == expected
 
 
@@ -62,4 +62,4 @@ def _diagnosed(settings: Settings, folder: Path) -> int:
     command = [str(INDEXER), "doctor", "--platform", "730", "--json"]
     done = subprocess.run(command, env=environment(settings), cwd=folder, capture_output=True, check=False)
     findings: list[dict[str, Any]] = json.loads(done.stdout)["findings"]
-    return sum(int(one["message"].split()[0]) for one in findings if one["code"] == "sold-but-offered")
+    return sum(int(finding["message"].split()[0]) for finding in findings if finding["code"] == "sold-but-offered")

@@ -49,23 +49,23 @@ async def test_a_writer_looks_through_no_table(sqlite_settings: Settings, sqlite
                     await desk.until(order, *["delivered"] * 4)
                     await desk.replay(order, 1)
                     await desk.until_tried(order, 2)
-    asked = {statement for statement in statements if re.match("SELECT|INSERT|UPDATE|DELETE|WITH", statement)}
-    assert len(asked) > 20
-    assert {statement: plan for statement, plan in plans(asked, sqlite_url) if dear(plan)} == {}
+    queries = {statement for statement in statements if re.match("SELECT|INSERT|UPDATE|DELETE|WITH", statement)}
+    assert len(queries) > 20
+    assert {statement: plan for statement, plan in plans(queries, sqlite_url) if dear(plan)} == {}
 
 
 @contextmanager
 def written() -> Iterator[list[str]]:
     """What writers on SQLite say within the block."""
-    said: list[str] = []
+    executed: list[str] = []
 
     def listen(connection: Connection, cursor: Any, statement: str, *_: Any) -> None:
         if connection.get_execution_options().get("begin") == BEGIN_WRITING:
-            said.append(statement)
+            executed.append(statement)
 
     event.listen(Engine, "before_cursor_execute", listen)
     try:
-        yield said
+        yield executed
     finally:
         event.remove(Engine, "before_cursor_execute", listen)
 

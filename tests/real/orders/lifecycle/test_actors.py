@@ -13,7 +13,7 @@ from tests.support.orders.calls import move
 from tests.support.orders.shop import Shop
 
 
-async def made(shop: Shop, name: str, *scopes: str, sandbox: bool = False) -> tokens.CreatedToken:
+async def create_token(shop: Shop, name: str, *scopes: str, sandbox: bool = False) -> tokens.CreatedToken:
     async with shop.store.transaction() as connection:
         return await tokens.create(connection, name, scopes, sandbox, None, datetime.now(UTC))
 
@@ -24,7 +24,7 @@ async def actors(shop: Shop, order_id: str) -> list[tuple[str, str | None, str |
 
 
 async def test_each_change_has_the_token_that_made_it(shop: Shop) -> None:
-    buyer, seller = await made(shop, "shop", "order"), await made(shop, "seller", "fulfil")
+    buyer, seller = await create_token(shop, "shop", "order"), await create_token(shop, "seller", "fulfil")
     order = (await shop.order(token=buyer.plaintext)).json()["order"]
     moved = await move(shop, order["id"], "processing", token=seller.plaintext)
     assert await actors(shop, order["id"]) == [
@@ -38,7 +38,7 @@ async def test_the_service_itself_is_system(shop: Shop) -> None:
     order = await shop.placed()
     await apply_expiry(shop.store, datetime.now(UTC) + timedelta(hours=1), timedelta(minutes=1))
     assert (await actors(shop, order["id"]))[-1] == ("failed", "system", None)
-    trial = await made(shop, "trial", "order", sandbox=True)
+    trial = await create_token(shop, "trial", "order", sandbox=True)
     tried = (await shop.order("-20", trial.plaintext)).json()["order"]["id"]
 
     async def failed() -> bool:
@@ -48,15 +48,15 @@ async def test_the_service_itself_is_system(shop: Shop) -> None:
 
 
 async def test_a_log_line_names_the_token_or_where_the_request_came_from(small_shop: Shop) -> None:
-    seller = await made(small_shop, "seller", "fulfil")
+    seller = await create_token(small_shop, "seller", "fulfil")
     with capture_logs() as lines:
         await small_shop.get("/v1/orders", seller.plaintext)
         await small_shop.order(token=seller.plaintext)  # 403: the scope is missing, the token is known
         await small_shop.get("/v1/orders", "gear_unknown")
         await small_shop.get("/health/live")
         await asyncio.sleep(0)
-    seen = [dict(line) for line in lines if line["event"] == "request"]
-    assert [line["status"] for line in seen] == [200, 403, 401, 200]
-    assert [line.get("token") for line in seen] == [seller.token.id, seller.token.id, None, None]
-    assert ["client" in line for line in seen] == [False, False, True, True]
-    assert seller.plaintext not in str(seen)
+    requests = [dict(line) for line in lines if line["event"] == "request"]
+    assert [line["status"] for line in requests] == [200, 403, 401, 200]
+    assert [line.get("token") for line in requests] == [seller.token.id, seller.token.id, None, None]
+    assert ["client" in line for line in requests] == [False, False, True, True]
+    assert seller.plaintext not in str(requests)

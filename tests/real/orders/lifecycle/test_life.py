@@ -20,14 +20,14 @@ def test_orders_live_as_the_model_says(
     opensearch_url: str, index_prefix: str, tmp_path: Path, postgres: Postgres, kind: str, examples: int
 ) -> None:
     more = {} if kind == "sqlite" else {"database_url": postgres.url("orders_life")}
-    made: Settings = settings_for(opensearch_url, index_prefix, tmp_path, fee_rate="0.05", **more)
+    service_settings: Settings = settings_for(opensearch_url, index_prefix, tmp_path, fee_rate="0.05", **more)
     if kind == "postgresql":
         asyncio.run(postgres.execute("CREATE DATABASE orders_life"))
-    asyncio.run(migrated(made.database_url))
-    asyncio.run(load(made))
-    with serving(made) as client:
+    asyncio.run(migrated(service_settings.database_url))
+    asyncio.run(load(service_settings))
+    with serving(service_settings) as client:
         run_state_machine_as_test(
-            type("LifeHere", (Life,), {"client": client, "database_url": made.database_url}),
+            type("LifeHere", (Life,), {"client": client, "database_url": service_settings.database_url}),
             settings=settings(
                 max_examples=examples,
                 stateful_step_count=25,

@@ -82,10 +82,12 @@ async def test_lists_are_narrowed_by_state_account_and_item(shop: Shop) -> None:
         "state=cancelled&account=client-3&item=8": lambda order: order.item == 8,
         "state=created&account=client-3&item=8": lambda order: False,
     }
-    for query, asked in cases.items():
+    for query, is_listed in cases.items():
         for who in (token, await shop.token("fulfil")):
             pages = await walk(shop, f"{query}&limit=4", who)
-            assert [order["id"] for page in pages for order in page] == [one.id for one in placed if asked(one)], query
+            assert [order["id"] for page in pages for order in page] == [
+                order.id for order in placed if is_listed(order)
+            ], query
 
 
 async def test_a_token_lists_its_own_orders_and_fulfilment_lists_all(shop: Shop) -> None:
@@ -106,7 +108,7 @@ async def test_a_cursor_shows_no_more_than_its_own_list(shop: Shop) -> None:
     assert (await shop.get(f"/v1/orders?limit=2&cursor={cursor}", other)).json()["orders"] == []
     # it is a place in time: it holds in another list too, and after its order has gone on
     narrowed = (await shop.get(f"/v1/orders?state=cancelled&cursor={cursor}", token)).json()["orders"]
-    assert [one["id"] for one in narrowed] == [one.id for one in placed[2:] if one.state == "cancelled"]
+    assert [order["id"] for order in narrowed] == [order.id for order in placed[2:] if order.state == "cancelled"]
 
 
 async def test_orders_that_come_meanwhile_do_not_shift_the_pages(small_shop: Shop) -> None:
@@ -114,7 +116,7 @@ async def test_orders_that_come_meanwhile_do_not_shift_the_pages(small_shop: Sho
     first = (await small_shop.get("/v1/orders?limit=3", token)).json()
     assert (await small_shop.order(token=token)).status_code == 201
     second = (await small_shop.get(f"/v1/orders?limit=3&cursor={first['nextCursor']}", token)).json()
-    assert [one["id"] for one in first["orders"] + second["orders"]] == [one.id for one in placed]
+    assert [order["id"] for order in first["orders"] + second["orders"]] == [order.id for order in placed]
     assert second["nextCursor"] is None
 
 
@@ -167,10 +169,10 @@ async def test_lists_are_read_from_indices(small_shop: Shop) -> None:
     }
     async with small_shop.store.reading() as connection:
         for condition, index in wants.items():
-            found = await connection.exec_driver_sql(
+            rows = await connection.exec_driver_sql(
                 f"EXPLAIN QUERY PLAN SELECT * FROM orders WHERE sandbox = 0 AND {condition} "
                 "ORDER BY created_at DESC, id DESC LIMIT 21"
             )
-            plan = " ".join(str(row.detail) for row in found)
+            plan = " ".join(str(row.detail) for row in rows)
             assert index in plan, plan
             assert "TEMP B-TREE" not in plan, plan

@@ -39,21 +39,21 @@ async def test_the_page_speaks_the_buyers_language(small_shop: Shop) -> None:
     page = await small_shop.app.client.get(path_of(order), headers=ukrainian)
     assert (page.headers["Content-Language"], page.headers["Vary"]) == ("uk", "Accept-Language")
     assert "Замовлення прийнято" in page.text
-    chosen = await small_shop.app.client.get(path_of(order) + "?language=ja", headers=ukrainian)
-    assert "注文を受け付けました" in chosen.text
+    japanese = await small_shop.app.client.get(path_of(order) + "?language=ja", headers=ukrainian)
+    assert "注文を受け付けました" in japanese.text
     english = await small_shop.get(path_of(order))
-    assert len({each.headers["ETag"] for each in (page, chosen, english)}) == 3
+    assert len({each.headers["ETag"] for each in (page, japanese, english)}) == 3
 
 
 async def test_a_page_that_has_not_changed_is_not_sent_again(small_shop: Shop) -> None:
     order = await small_shop.placed()
     page = await small_shop.get(path_of(order))
-    known = {"If-None-Match": page.headers["ETag"]}
-    again = await small_shop.app.client.get(path_of(order), headers=known)
+    headers = {"If-None-Match": page.headers["ETag"]}
+    again = await small_shop.app.client.get(path_of(order), headers=headers)
     assert (again.status_code, again.content) == (304, b"")
     assert again.headers["Cache-Control"] == "no-store"
     await small_shop.move(order["id"], "created", "processing")
-    assert (await small_shop.app.client.get(path_of(order), headers=known)).status_code == 200
+    assert (await small_shop.app.client.get(path_of(order), headers=headers)).status_code == 200
 
 
 @pytest.mark.parametrize(

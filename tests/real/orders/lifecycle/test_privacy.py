@@ -69,7 +69,7 @@ async def test_no_log_of_a_full_run_has_personal_data_or_secrets(settings: Setti
     secrets = ["personal", "/hooks/gear", "/thanks", *links.values(), token, order["statusUrl"].rsplit("/", 1)[1]]
     store = Store(settings.database_url)
     async with store.reading() as connection:
-        secrets += [held.webhook_secret for held in await tokens.list_all(connection)]
+        secrets += [stored.webhook_secret for stored in await tokens.list_all(connection)]
     await store.close()
     assert [secret for secret in secrets if secret in written] == []
 

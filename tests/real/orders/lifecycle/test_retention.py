@@ -16,9 +16,9 @@ from tests.support.store.postgres import Postgres
 async def test_a_key_lasts_a_day_at_least_and_not_for_ever(shop: Shop) -> None:
     first = await send(shop.app.client)
     now = datetime.now(UTC)
-    for moment in (now - timedelta(days=400), now, now + timedelta(hours=24), now + KEY_RETENTION - timedelta(hours=1)):
+    for at in (now - timedelta(days=400), now, now + timedelta(hours=24), now + KEY_RETENTION - timedelta(hours=1)):
         # clocks that were put back or forward by a day among them
-        assert await apply_retention(shop.store, moment, None) == INTERVAL_SECONDS
+        assert await apply_retention(shop.store, at, None) == INTERVAL_SECONDS
         assert is_replay_of(await send(shop.app.client), first)
     await apply_retention(shop.store, now + KEY_RETENTION + timedelta(seconds=1), None)
     # the key is forgotten, the order is not: its item cannot be bought a second time by mistake
@@ -47,8 +47,8 @@ async def test_an_app_erases_old_keys_when_it_starts(settings: Settings) -> None
 
         async def erased() -> bool:
             async with shop.store.reading() as connection:
-                found = await connection.exec_driver_sql("SELECT count(*) FROM idempotency_keys")
-                return int(found.scalar_one()) == 0
+                result = await connection.exec_driver_sql("SELECT count(*) FROM idempotency_keys")
+                return int(result.scalar_one()) == 0
 
         await until(erased, otherwise="the key is still there")
 

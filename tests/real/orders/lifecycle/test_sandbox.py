@@ -27,8 +27,8 @@ LONG_AFTER = timedelta(hours=1)
 async def history(shop: Shop, token: str, order_id: str) -> list[dict[str, Any]]:
     response = await shop.get(f"/v1/orders/{order_id}", token)
     assert response.status_code == 200, response.text
-    found: list[dict[str, Any]] = response.json()["order"]["history"]
-    return found
+    events: list[dict[str, Any]] = response.json()["order"]["history"]
+    return events
 
 
 async def run_all(shop: Shop) -> None:
@@ -59,7 +59,7 @@ async def test_every_item_goes_through_what_the_table_says(shop: Shop) -> None:
         assert order["amounts"] == {"price": price, "fee": fee, "total": price + fee, "currency": "USD"}
         await run_all(shop)
         happened = await history(shop, token, order["id"])
-        assert [(one["state"], one["reason"]) for one in happened] == events_of(scenario), begins
+        assert [(event["state"], event["reason"]) for event in happened] == events_of(scenario), begins
 
 
 async def test_a_trade_link_decides_over_the_item(shop: Shop) -> None:
@@ -69,7 +69,7 @@ async def test_a_trade_link_decides_over_the_item(shop: Shop) -> None:
         assert response.status_code == 201, response.text
         await run_all(shop)
         happened = await history(shop, token, response.json()["order"]["id"])
-        assert [(one["state"], one["reason"]) for one in happened] == events_of(scenario), name
+        assert [(event["state"], event["reason"]) for event in happened] == events_of(scenario), name
     sold = await shop.order("-40", token, additionalFields={"tradeLink": LINK + "SBX-HOLD"})
     assert error_of(sold)["code"] == "item_unavailable"
     assert (await shop.order("-11", token, additionalFields={"tradeLink": LINK + "aBc-_123"})).status_code == 201
@@ -83,7 +83,7 @@ async def test_moves_come_by_themselves_one_after_the_other(shop: Shop) -> None:
         return bool((await history(shop, token, order_id))[-1]["state"] == "completed")
 
     await until(completed, otherwise="not yet")
-    times = [datetime.fromisoformat(one["at"]) for one in await history(shop, token, order_id)]
+    times = [datetime.fromisoformat(event["at"]) for event in await history(shop, token, order_id)]
     assert len(times) == 4
     # the answer shows milliseconds, so one may be missing
     assert all(later - times[0] >= n * timedelta(seconds=SOON, milliseconds=-1) for n, later in enumerate(times))
@@ -105,7 +105,7 @@ async def test_real_callbacks_tell_of_every_move(settings: Settings) -> None:
 
             await until(all_delivered, otherwise="not every move was delivered")
     assert receiver.events == [f"order.{state}" for state, _ in events_of(BY_ITEM["-31"])]
-    assert {json.loads(one.body)["data"]["order"]["id"] for one in receiver.received} == {order["id"]}
+    assert {json.loads(callback.body)["data"]["order"]["id"] for callback in receiver.received} == {order["id"]}
 
 
 async def test_a_moved_price_is_reported_as_a_real_one(shop: Shop) -> None:
@@ -138,8 +138,8 @@ async def test_nothing_real_is_bound_hidden_or_listed(shop: Shop) -> None:
         assert (await connection.exec_driver_sql("SELECT count(*) FROM index_outbox")).scalar_one() == 0
     real = await shop.placed()
     everybody = await shop.token("fulfil")
-    assert [one["id"] for one in (await shop.get("/v1/orders", everybody)).json()["orders"]] == [real["id"]]
-    assert [one["id"] for one in (await shop.get("/v1/orders", token)).json()["orders"]] == [tried["id"]]
+    assert [order["id"] for order in (await shop.get("/v1/orders", everybody)).json()["orders"]] == [real["id"]]
+    assert [order["id"] for order in (await shop.get("/v1/orders", token)).json()["orders"]] == [tried["id"]]
     assert error_of(await shop.get(f"/v1/orders/{tried['id']}", everybody))["code"] == "order_not_found"
     assert error_of(await shop.get(f"/v1/orders/{real['id']}", token))["code"] == "order_not_found"
     assert error_of(await move(shop, tried["id"], "processing", token=everybody))["code"] == "order_not_found"
@@ -147,14 +147,14 @@ async def test_nothing_real_is_bound_hidden_or_listed(shop: Shop) -> None:
 
 
 async def test_two_integrators_do_not_meet(shop: Shop) -> None:
-    one, other = await shop.token("order", sandbox=True), await shop.token("order", "fulfil", sandbox=True)
-    orders = [(await shop.order("-11", token)).json()["order"]["id"] for token in (one, other)]
+    first, second = await shop.token("order", sandbox=True), await shop.token("order", "fulfil", sandbox=True)
+    orders = [(await shop.order("-11", token)).json()["order"]["id"] for token in (first, second)]
     assert len(set(orders)) == 2
     # within one sandbox the item is bound, and a retry is a retry
-    assert error_of(await shop.order("-11", one, account="another"))["code"] == "item_unavailable"
-    again = await shop.order("-11", one)
+    assert error_of(await shop.order("-11", first, account="another"))["code"] == "item_unavailable"
+    again = await shop.order("-11", first)
     assert (again.json()["order"]["id"], again.headers["Idempotent-Replayed"]) == (orders[0], "true")
-    assert error_of(await shop.get(f"/v1/orders/{orders[0]}", other))["code"] == "order_not_found"
+    assert error_of(await shop.get(f"/v1/orders/{orders[0]}", second))["code"] == "order_not_found"
 
 
 async def test_what_was_planned_ends_where_somebody_moves_the_order(shop: Shop) -> None:
@@ -164,8 +164,8 @@ async def test_what_was_planned_ends_where_somebody_moves_the_order(shop: Shop) 
     by_hand = (await shop.order("-12", desk)).json()["order"]["id"]
     assert (await move(shop, by_hand, "processing", token=desk)).status_code == 200
     await run_all(shop)
-    assert [one["state"] for one in await history(shop, buyer, cancelled)] == ["created", "cancelled"]
-    assert [one["state"] for one in await history(shop, desk, by_hand)] == ["created", "processing"]
+    assert [event["state"] for event in await history(shop, buyer, cancelled)] == ["created", "cancelled"]
+    assert [event["state"] for event in await history(shop, desk, by_hand)] == ["created", "processing"]
     assert (await shop.order("-12", buyer)).json()["order"]["id"] != cancelled
 
 
@@ -177,7 +177,7 @@ async def test_many_workers_make_each_move_once(settings: Settings) -> None:
         while sum(await asyncio.gather(*(make_moves(shop.store, later) for shop in (first, second) * 4))):
             pass
         for order_id in placed:
-            assert [(one["state"], one["reason"]) for one in await history(first, token, order_id)] == events_of(
+            assert [(event["state"], event["reason"]) for event in await history(first, token, order_id)] == events_of(
                 BY_ITEM["-12"]
             )
 
@@ -186,7 +186,7 @@ async def test_a_clock_that_was_put_back_only_delays(shop: Shop) -> None:
     token = await shop.token("order", sandbox=True)
     order_id = (await shop.order("-12", token)).json()["order"]["id"]
     assert await make_moves(shop.store, datetime.now(UTC) - timedelta(days=1)) == 0
-    assert [one["state"] for one in await history(shop, token, order_id)] == ["created"]
+    assert [event["state"] for event in await history(shop, token, order_id)] == ["created"]
     await run_all(shop)
     assert (await history(shop, token, order_id))[-1]["state"] == "completed"
 
@@ -200,4 +200,4 @@ async def test_an_outage_of_the_store_only_delays(
         await postgres.stop_serving(database)
         await postgres.serve_again(database)
         await run_all(shop)
-        assert [one["state"] for one in await history(shop, token, order_id)][-1] == "completed"
+        assert [event["state"] for event in await history(shop, token, order_id)][-1] == "completed"

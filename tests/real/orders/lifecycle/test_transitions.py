@@ -55,7 +55,7 @@ async def test_every_pair_of_states_is_a_move_or_a_409(shop: Shop) -> None:
             order = response.json()["order"]
             assert response.status_code == 200, response.text
             assert order["state"] == to
-            assert [one["state"] for one in order["history"]] == ["created", *WAYS[before], to]
+            assert [event["state"] for event in order["history"]] == ["created", *WAYS[before], to]
             assert (order["history"][-1]["reason"], order["history"][-1]["at"]) == (
                 f"from {before}",
                 order["updatedAt"],
@@ -67,7 +67,7 @@ async def test_every_pair_of_states_is_a_move_or_a_409(shop: Shop) -> None:
             assert before in error["message"]
             assert ("already" in error["message"]) == (before == to)
             history = (await shop.get(f"/v1/orders/{order_id}")).json()["order"]["history"]
-            assert [one["state"] for one in history] == ["created", *WAYS[before]]
+            assert [event["state"] for event in history] == ["created", *WAYS[before]]
         await let_go(shop, order_id)
 
 
@@ -159,7 +159,7 @@ async def test_a_move_that_a_rival_has_made_possible_meanwhile_happens(
         response = await move(shop, order_id, "delivered")
         assert response.status_code == 200, response.text
         history = response.json()["order"]["history"]
-        assert [one["state"] for one in history] == ["created", "processing", "delivered"]
+        assert [event["state"] for event in history] == ["created", "processing", "delivered"]
 
 
 async def test_a_clock_that_was_put_back_does_not_turn_a_history_around(shop: Shop) -> None:
@@ -169,6 +169,6 @@ async def test_a_clock_that_was_put_back_does_not_turn_a_history_around(shop: Sh
         async with shop.store.transaction() as connection:
             assert await orders.move(connection, order_id, [before], to, None, past)
     order = (await shop.get(f"/v1/orders/{order_id}")).json()["order"]
-    times = [one["at"] for one in order["history"]]
+    times = [event["at"] for event in order["history"]]
     assert times == sorted(times)
     assert order["updatedAt"] >= order["createdAt"]

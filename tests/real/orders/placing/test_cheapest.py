@@ -41,9 +41,9 @@ ITEMS = [
 def stocked(request: pytest.FixtureRequest, opensearch_url: str, index_prefix: str, tmp_path: Path) -> Settings:
     """Settings of an app on each database, with ten offers of a name."""
     url = str(request.getfixturevalue(request.param))
-    made = settings_for(opensearch_url, index_prefix, tmp_path, database_url=url)
-    put_index(made, CS2, ITEMS)
-    return made
+    settings = settings_for(opensearch_url, index_prefix, tmp_path, database_url=url)
+    put_index(settings, CS2, ITEMS)
+    return settings
 
 
 @pytest.fixture
@@ -135,8 +135,8 @@ async def test_without_a_key_the_same_body_gets_its_orders_until_they_are_delive
     again = await ask(shop, body_for(2))
     assert again.content == first.content
     assert again.headers["Idempotent-Replayed"] == "true"
-    one, other = (order["id"] for order in first.json()["orders"])
-    await shop.move(one, "created", "processing", "delivered")
+    order_id, other = (order["id"] for order in first.json()["orders"])
+    await shop.move(order_id, "created", "processing", "delivered")
     assert (await ask(shop, body_for(2))).content == first.content
     await shop.until_hidden(19)  # or a search would show it before its release
     await shop.move(other, "created", "cancelled")
@@ -150,8 +150,8 @@ async def test_without_a_key_the_same_body_gets_its_orders_until_they_are_delive
 async def test_without_a_key_open_orders_are_remembered_for_longer_than_keys(shop: Shop) -> None:
     first = await ask(shop, body_for(2))
     await ask(shop, body_for(1, account="with a key"), "k")
-    one, other = (order["id"] for order in first.json()["orders"])
-    await shop.move(one, "created", "processing", "delivered")
+    order_id, other = (order["id"] for order in first.json()["orders"])
+    await shop.move(order_id, "created", "processing", "delivered")
     await shop.move(other, "created", "processing")
 
     async def remembered() -> int:
@@ -221,10 +221,10 @@ async def test_many_buyers_of_the_same_get_each_item_once(shop: Shop) -> None:
 
 async def test_beyond_the_quota_nothing_is_ordered(shop: Shop) -> None:
     async with shop.store.transaction() as connection:
-        made = await tokens.create(connection, "small", ["order"], False, None, datetime.now(UTC), max_active=2)
-    refused = error_of(await ask(shop, body_for(3), token=made.plaintext), "too_many_orders")
+        created = await tokens.create(connection, "small", ["order"], False, None, datetime.now(UTC), max_active=2)
+    refused = error_of(await ask(shop, body_for(3), token=created.plaintext), "too_many_orders")
     assert "2 orders" in refused["message"]
-    assert items_of(await ask(shop, body_for(2), token=made.plaintext)) == [20, 19]
+    assert items_of(await ask(shop, body_for(2), token=created.plaintext)) == [20, 19]
 
 
 async def test_a_sandbox_orders_what_is_completed(shop: Shop) -> None:

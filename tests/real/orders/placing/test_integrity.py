@@ -34,9 +34,9 @@ ITEMS = [
 def signed(request: pytest.FixtureRequest, opensearch_url: str, tmp_path: Path) -> Any:
     """Settings of an app and a loader with this key, and an index that was loaded with it."""
     prefix = f"t{tmp_path.name.replace('_', '-').lower()[:40]}{datetime.now(UTC):%H%M%S%f}"
-    made = settings_for(opensearch_url, prefix, tmp_path, digest_key=request.param or None)
-    put_index(made, CS2, ITEMS)
-    yield made
+    settings = settings_for(opensearch_url, prefix, tmp_path, digest_key=request.param or None)
+    put_index(settings, CS2, ITEMS)
+    yield settings
     drop_indices(opensearch_url, prefix)
 
 

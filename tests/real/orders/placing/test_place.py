@@ -42,15 +42,15 @@ async def test_the_answer_has_exactly_the_fields_of_the_contract(shop: Shop, gol
 
 async def test_the_order_is_found_where_location_says_with_its_history(shop: Shop) -> None:
     placed = await shop.order()
-    found = await shop.get(placed.headers["Location"])
+    response = await shop.get(placed.headers["Location"])
     order = placed.json()["order"]
     history = [{"state": "created", "at": order["createdAt"], "reason": None}]
-    assert found.status_code == 200
-    assert found.json() == {"status": "success", "order": {**order, "history": history}}
+    assert response.status_code == 200
+    assert response.json() == {"status": "success", "order": {**order, "history": history}}
     await shop.move(order["id"], "created", "processing", "delivered")
     moved = (await shop.get(placed.headers["Location"])).json()["order"]
     assert moved["state"] == "delivered"
-    assert [(one["state"], one["reason"]) for one in moved["history"]] == [
+    assert [(event["state"], event["reason"]) for event in moved["history"]] == [
         ("created", None),
         ("processing", "now processing"),
         ("delivered", "now delivered"),
@@ -62,16 +62,16 @@ async def test_everything_that_was_sent_is_preserved(shop: Shop) -> None:
     sent = ORDER_BODIES["all"]
     order = (await shop.app.client.post("/v1/gear", json=sent)).json()["order"]
     async with shop.store.reading() as connection:
-        kept = await orders.get(connection, order["id"])
-    assert kept is not None
-    assert (kept.account, kept.email, kept.code) == (sent["account"], sent["email"], sent["code"])
-    assert (kept.platform_user_id, kept.trade_link) == tuple(sent["additionalFields"].values())
-    assert (kept.utm_source, kept.utm_medium) == tuple(sent["attribution"].values())
-    assert [kept.success_url, kept.failure_url, kept.callback_url] == [
+        stored = await orders.get(connection, order["id"])
+    assert stored is not None
+    assert (stored.account, stored.email, stored.code) == (sent["account"], sent["email"], sent["code"])
+    assert (stored.platform_user_id, stored.trade_link) == tuple(sent["additionalFields"].values())
+    assert (stored.utm_source, stored.utm_medium) == tuple(sent["attribution"].values())
+    assert [stored.success_url, stored.failure_url, stored.callback_url] == [
         sent[field] for field in ("successUrl", "failureUrl", "callbackUrl")
     ]
-    assert kept.item_name == "AK-47 | Redline (Field-Tested)"
-    assert kept.item_image == "https://example.com/ak47-redline.png"
+    assert stored.item_name == "AK-47 | Redline (Field-Tested)"
+    assert stored.item_image == "https://example.com/ak47-redline.png"
 
 
 @pytest.mark.parametrize(

@@ -78,10 +78,10 @@ async def test_an_account_has_a_quota_of_its_own(shop: Shop) -> None:
 
 async def test_the_quota_is_exact_for_orders_that_come_at_once_to_two_processes(settings: Settings) -> None:
     async with opened(settings) as first, opened(settings) as second:
-        made = await limited(first.store, sandbox=True, max_active=4)
+        created = await limited(first.store, sandbox=True, max_active=4)
         responses = await asyncio.gather(
             *(
-                shop.order(f"-11{number:03}", made.plaintext, account=f"client-{number}")
+                shop.order(f"-11{number:03}", created.plaintext, account=f"client-{number}")
                 for number in range(8)
                 for shop in (first, second)
             )
@@ -93,10 +93,10 @@ async def test_the_quota_is_exact_for_orders_that_come_at_once_to_two_processes(
 
 
 async def test_the_metric_counts_undelivered_orders_by_token_and_state(small_shop: Shop) -> None:
-    made = await limited(small_shop.store)
-    moved = (await small_shop.order(KNIFE, made.plaintext)).json()["order"]
-    await small_shop.order(FREE, made.plaintext)
+    created = await limited(small_shop.store)
+    moved = (await small_shop.order(KNIFE, created.plaintext)).json()["order"]
+    await small_shop.order(FREE, created.plaintext)
     await small_shop.move(moved["id"], "created", "processing")
     text = (await small_shop.get("/metrics")).text
     for state in ("created", "processing"):
-        assert f'gear_orders_active{{state="{state}",token="{made.token.id}"}} 1.0' in text
+        assert f'gear_orders_active{{state="{state}",token="{created.token.id}"}} 1.0' in text

@@ -186,8 +186,8 @@ async def test_scopes_decide_who_may_order_and_who_may_look(small_shop: Shop) ->
 
 async def test_a_sandbox_token_binds_no_real_item(small_shop: Shop) -> None:
     async with small_shop.store.transaction() as connection:
-        made = await tokens.create(connection, "trial", ["order", "search"], True, None, datetime.now(UTC))
-    assert error_of(await small_shop.order(token=made.plaintext))["code"] == "item_not_found"
+        created = await tokens.create(connection, "trial", ["order", "search"], True, None, datetime.now(UTC))
+    assert error_of(await small_shop.order(token=created.plaintext))["code"] == "item_not_found"
     assert (await small_shop.order()).status_code == 201
 
 

@@ -28,16 +28,16 @@ async def test_of_fifty_retries_at_once_on_two_processes_there_is_one_order(sett
     await migrated(settings.database_url)
     token = await new_token(settings.database_url, "order")
     ids: list[str] = []
-    async with worker(settings, tmp_path, token) as one, worker(settings, tmp_path, token) as other:
+    async with worker(settings, tmp_path, token) as first, worker(settings, tmp_path, token) as second:
         for key, item in (("k", KNIFE), (None, FREE)):
-            callers = [each.client for _ in range(25) for each in (one, other)]
+            callers = [each.client for _ in range(25) for each in (first, second)]
             responses = await asyncio.gather(*(send_until_answered(each, key, item=str(item)) for each in callers))
             assert [response.status_code for response in responses] == [201] * 50
             assert len({response.content for response in responses}) == 1
             replayed = [response.headers.get("Idempotent-Replayed") for response in responses]
             assert sorted(replayed, key=str) == [None, *["true"] * 49]
             ids.append(responses[0].json()["order"]["id"])
-        listed = (await one.client.get("/v1/orders")).json()["orders"]
+        listed = (await first.client.get("/v1/orders")).json()["orders"]
         assert {order["id"] for order in listed} == {*ids}
 
 
@@ -107,11 +107,11 @@ async def test_rivals_for_one_key_with_two_bodies_make_one_order(settings: Setti
 
 
 async def test_a_key_belongs_to_its_token(shop: Shop) -> None:
-    one, other = await shop.token("order"), await shop.token("order")
-    first = await send(shop.app.client, token=one)
-    assert error_of(await send(shop.app.client, token=other))["code"] == "item_unavailable"
-    assert error_of(await send(shop.app.client, None, token=other))["code"] == "item_unavailable"
-    second = await send(shop.app.client, token=other, item=str(FREE))
+    token, other_token = await shop.token("order"), await shop.token("order")
+    first = await send(shop.app.client, token=token)
+    assert error_of(await send(shop.app.client, token=other_token))["code"] == "item_unavailable"
+    assert error_of(await send(shop.app.client, None, token=other_token))["code"] == "item_unavailable"
+    second = await send(shop.app.client, token=other_token, item=str(FREE))
     assert second.json()["order"]["id"] != first.json()["order"]["id"]
 
 

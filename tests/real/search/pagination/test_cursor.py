@@ -19,7 +19,7 @@ from api.background import BackgroundTasks
 from api.search.pagination import point_in_time
 from api.search.pagination.cursor import Cursor
 from api.search.pagination.point_in_time import PointsInTime
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from mappings.connection import connect
 from mappings.fields import SORTS
 from mappings.platforms import read_platforms
@@ -63,13 +63,13 @@ async def test_a_cursor_gives_each_hit_once_in_the_order_of_the_sort(
 ) -> None:
     engine_requests = {**body, "sort": sort}
     hits = oracle.hits_of(ITEMS, engine_requests)
-    found, totals = await ids(app.search, {**engine_requests, "limit": 7})
+    item_ids, totals = await ids(app.search, {**engine_requests, "limit": 7})
     assert totals == {len(hits)}
     if sort in ANY_ORDER and "query" in body:
-        assert sorted(found) == sorted(item["id"] for item in hits)
+        assert sorted(item_ids) == sorted(item["id"] for item in hits)
     else:
         ordered = oracle.in_order(hits, "price_asc" if sort in ANY_ORDER else sort)
-        assert found == [item["id"] for item in ordered]
+        assert item_ids == [item["id"] for item in ordered]
 
 
 @pytest.mark.parametrize("sort", [sort.name for sort in SORTS])
@@ -110,9 +110,9 @@ async def test_a_cursor_over_names_shows_offers_as_they_are_now(
 async def test_each_page_of_a_cursor_has_the_facets_of_all_hits(app: RunningApp) -> None:
     body = {"filters": {"type": ["Knife"]}, "facets": ["type", "price"], "limit": 20}
     expected = oracle.facets(ITEMS, body)
-    found = [page["facets"] async for page in pages(app.search, body)]
-    assert len(found) > 1
-    assert found == [expected] * len(found)
+    facets = [page["facets"] async for page in pages(app.search, body)]
+    assert len(facets) > 1
+    assert facets == [expected] * len(facets)
 
 
 @pytest.mark.parametrize("limit", [99, 100, 299, 300])
@@ -160,8 +160,8 @@ async def test_the_same_cursor_gives_the_same_page_again(app: RunningApp) -> Non
     body = {"limit": 100}
     cursor = await started(app, body)
     last = (await app.search({**body, "cursor": cursor})).json()["nextCursor"]
-    for one in (cursor, last):
-        responses = [(await app.search({**body, "cursor": one})).json() for _ in range(3)]
+    for sent in (cursor, last):
+        responses = [(await app.search({**body, "cursor": sent})).json() for _ in range(3)]
         assert responses[0]["gear"] == responses[1]["gear"] == responses[2]["gear"] != []
 
 
@@ -174,8 +174,8 @@ async def test_a_cursor_works_on_every_worker_and_for_every_token(app: RunningAp
             workers.reverse()
             return await workers[0](body)
 
-        found, _ = await ids(by_turns, {"limit": 13, "sort": "name_asc"})
-    assert found == [item["id"] for item in oracle.in_order(ITEMS, "name_asc")]
+        item_ids, _ = await ids(by_turns, {"limit": 13, "sort": "name_asc"})
+    assert item_ids == [item["id"] for item in oracle.in_order(ITEMS, "name_asc")]
 
 
 async def test_a_cursor_of_another_database_is_a_422(app: RunningApp, tmp_path: Path, opensearch_url: str) -> None:
@@ -242,16 +242,16 @@ async def test_many_cursors_share_few_views(app: RunningApp) -> None:
     crowd: list[str] = []
     while len(crowd) < 3 * point_in_time.MAX_OWN:
         crowd += await asyncio.gather(*(started(app, body) for _ in range(3)))
-    views = await points_in_time_of(app.app, crowd)
-    assert point_in_time.MAX_OWN < len(views) <= point_in_time.MAX_OWN + 10
-    found, _ = await ids(app.search, {"limit": 100, "sort": "float_asc"})
-    assert found == [item["id"] for item in oracle.in_order(ITEMS, "float_asc")]
+    points_in_time = await points_in_time_of(app.app, crowd)
+    assert point_in_time.MAX_OWN < len(points_in_time) <= point_in_time.MAX_OWN + 10
+    item_ids, _ = await ids(app.search, {"limit": 100, "sort": "float_asc"})
+    assert item_ids == [item["id"] for item in oracle.in_order(ITEMS, "float_asc")]
     # a walk that came to its end left the view that it shared to the others
     last = crowd[-1]
     assert [len(page["gear"]) async for page in pages(app.search, body, last)] == [50] * 5
     client = connect(app.settings)
     try:
-        client.delete_pit(body={"pit_id": sorted(views)})
+        client.delete_pit(body={"pit_id": sorted(points_in_time)})
     finally:
         client.close()
     for cursor in crowd:

@@ -41,29 +41,29 @@ async def changed(settings: Settings, command: str, *lines: object) -> None:
         stderr=asyncio.subprocess.PIPE,
     )
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    _, said = await process.communicate(text.encode())
-    assert process.returncode == 0, said.decode()
+    _, output = await process.communicate(text.encode())
+    assert process.returncode == 0, output.decode()
 
 
 async def test_a_cursor_stands_still_while_the_index_changes_and_is_swapped(app: RunningApp) -> None:
     walk = pages(app.search, {"limit": 100})
-    seen = [item["id"] for item in (await anext(walk))["gear"]]
-    gone, moved = IN_ORDER[-150:-100], [{**item, "price": 0.01} for item in ITEMS if item["id"] in IN_ORDER[-50:]]
+    walked = [item["id"] for item in (await anext(walk))["gear"]]
+    deleted, moved = IN_ORDER[-150:-100], [{**item, "price": 0.01} for item in ITEMS if item["id"] in IN_ORDER[-50:]]
     new = [{**item, "id": item["id"] + 10**6, "price": 3.0} for item in ITEMS[:50]]
     steps = [
         changed(app.settings, "upsert", *moved, *new),
-        changed(app.settings, "delete", *gone),
+        changed(app.settings, "delete", *deleted),
         changed(app.settings, "load", *new),
     ]
     async for page in walk:
         assert page["total"] == 600
-        seen += [item["id"] for item in page["gear"]]
+        walked += [item["id"] for item in page["gear"]]
         if steps:
             await steps.pop(0)
     assert steps == []
-    assert seen == IN_ORDER
-    found, totals = await ids(app.search, {"limit": 100})
-    assert (sorted(found), totals) == (sorted(item["id"] for item in new), {50})
+    assert walked == IN_ORDER
+    item_ids, totals = await ids(app.search, {"limit": 100})
+    assert (sorted(item_ids), totals) == (sorted(item["id"] for item in new), {50})
 
 
 async def test_a_cursor_whose_index_is_removed_says_so(app: RunningApp) -> None:
@@ -74,8 +74,8 @@ async def test_a_cursor_whose_index_is_removed_says_so(app: RunningApp) -> None:
     client = connect(app.settings)
     try:
         serving = set(client.indices.get_alias(name=app.settings.alias(730)))
-        held = set(client.indices.get(index=f"{app.settings.alias(730)}-*"))
-        client.indices.delete(index=",".join(held - serving))
+        indices = set(client.indices.get(index=f"{app.settings.alias(730)}-*"))
+        client.indices.delete(index=",".join(indices - serving))
     finally:
         client.close()
     error_of(await app.search({"cursor": cursor}), "cursor_expired")
@@ -87,16 +87,16 @@ async def test_what_is_bound_is_offered_by_no_page_from_then_on(app: RunningApp)
     """The total is the view's own and stays; the pages of what was bound since are shorter."""
     walk = pages(app.search, {"limit": 100})
     sold = [IN_ORDER[0], *IN_ORDER[150:155], IN_ORDER[-1]]
-    seen = [item["id"] for item in (await anext(walk))["gear"]]
+    item_ids = [item["id"] for item in (await anext(walk))["gear"]]
     for item in sold:
         await place_past_the_app(app.settings, item)
     sizes = []
     async for page in walk:
         assert page["total"] == 600
         sizes.append(len(page["gear"]))
-        seen += [item["id"] for item in page["gear"]]
+        item_ids += [item["id"] for item in page["gear"]]
     assert sizes == [95, 100, 100, 100, 99]
-    assert seen == [item for item in IN_ORDER if item not in sold[1:]]
+    assert item_ids == [item for item in IN_ORDER if item not in sold[1:]]
     assert sold[0] not in [item["id"] for item in (await app.search({"limit": 100, "cursor": "*"})).json()["gear"]]
 
 
@@ -105,6 +105,6 @@ async def test_a_cursor_goes_on_where_pages_end(app: RunningApp) -> None:
     many = [{"id": number, "name": f"Sticker | {number % 97}", "price": number % 31} for number in range(12_000)]
     put_index(app.settings, CS2, many)
     error_of(await app.search({"page": 101, "limit": 100}), "page_window_exceeded")
-    found, totals = await ids(app.search, {"limit": 100})
+    item_ids, totals = await ids(app.search, {"limit": 100})
     assert totals == {12_000}
-    assert found == [item["id"] for item in sorted(many, key=lambda item: (item["price"], item["id"]))]
+    assert item_ids == [item["id"] for item in sorted(many, key=lambda item: (item["price"], item["id"]))]

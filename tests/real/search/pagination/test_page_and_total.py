@@ -11,7 +11,7 @@ from api.engine.client import Engine
 from api.engine.responses import EngineResponse
 from api.search import price_desc
 from api.search.price_desc import PriceHistogram
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from mappings.connection import SearchSettings, connect
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.platform_files import platform_folder
@@ -41,10 +41,10 @@ class ChangingEngine(Engine):
 async def test_a_page_and_its_number_are_of_one_moment(
     opensearch_url: str, tmp_path: Path, comes: bool, limit: int
 ) -> None:
-    found = await _found_while_one(opensearch_url, tmp_path, {"limit": limit}, "comes" if comes else "goes", 1)
-    assert len(found["gear"]) == min(limit, found["total"])
+    response = await _found_while_one(opensearch_url, tmp_path, {"limit": limit}, "comes" if comes else "goes", 1)
+    assert len(response["gear"]) == min(limit, response["total"])
     if limit == 20:
-        assert found["total"] == (4 if comes else 2)
+        assert response["total"] == (4 if comes else 2)
 
 
 async def test_hits_above_a_bound_are_no_page_though_the_number_would_fit(
@@ -54,8 +54,8 @@ async def test_hits_above_a_bound_are_no_page_though_the_number_would_fit(
         return PriceHistogram((0,) * 7 + (20,), initial_window=4)  # from 128 minor units on: two of the three
 
     monkeypatch.setattr(price_desc.PriceHistograms, "of", histogram)
-    found = await _found_while_one(opensearch_url, tmp_path, {"sort": "price_desc", "limit": 4}, "goes", 3)
-    assert ([item["id"] for item in found["gear"]], found["total"]) == ([2, 1], 2)
+    response = await _found_while_one(opensearch_url, tmp_path, {"sort": "price_desc", "limit": 4}, "goes", 3)
+    assert ([item["id"] for item in response["gear"]], response["total"]) == ([2, 1], 2)
 
 
 async def _found_while_one(
@@ -70,23 +70,23 @@ async def _found_while_one(
         async with running(settings) as app:
             services = app.app.state.services
             platform = services[SearchServices].platforms.by_id(570)
-            put_index(settings, platform, [simple_item(one, float(one), "Thing") for one in range(1, 4)])
+            put_index(settings, platform, [simple_item(item_id, float(item_id), "Thing") for item_id in range(1, 4)])
             alias = settings.alias(570)
 
             def change() -> None:
                 if moves == "comes":
-                    held = client.get(index=alias, id="3")["_source"]
-                    held["id"] = 9
-                    client.index(index=alias, id="9", body=held, params={"refresh": "true"})
+                    source = client.get(index=alias, id="3")["_source"]
+                    source["id"] = 9
+                    client.index(index=alias, id="9", body=source, params={"refresh": "true"})
                 else:
                     client.delete(index=alias, id=str(number), params={"refresh": "true"})
 
             engine = ChangingEngine(settings, change)
             services[SearchServices] = replace(services[SearchServices], engine=engine)
-            found: dict[str, Any] = (await app.search({"platform": 570, **body})).json()
+            response: dict[str, Any] = (await app.search({"platform": 570, **body})).json()
             await engine.close()
             assert engine.change is None
-            return found
+            return response
     finally:
         client.close()
         drop_indices(opensearch_url, prefix)

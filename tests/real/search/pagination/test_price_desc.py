@@ -68,14 +68,14 @@ def test_a_cursor_gives_all_from_the_highest_price_to_items_without_one(
 ) -> None:
     body = {"platform": 730, "sort": "price_desc", "filters": filters}
     expected = oracle.in_order(oracle.hits_of(searched_items.items, body), "price_desc")
-    found: list[int] = []
+    item_ids: list[int] = []
     cursor: str | None = "*"
     with histogram_of_millions(guess):
         while cursor is not None:
             page = searched_items.ask({**body, "limit": 7, "cursor": cursor})
-            found += [item["id"] for item in page["gear"]]
+            item_ids += [item["id"] for item in page["gear"]]
             cursor = page["nextCursor"]
-    assert found == [item["id"] for item in expected]
+    assert item_ids == [item["id"] for item in expected]
 
 
 def test_once_the_prices_are_known_a_page_is_one_request(
@@ -107,4 +107,4 @@ def test_a_selective_query_is_not_pruned(
     searched_items: SearchedItems, engine_requests: list[dict[str, Any]], more: dict[str, Any]
 ) -> None:
     searched_items.ask({**EVERYTHING, "limit": 23, **more})
-    assert "price.ascending" not in json.dumps([str(one["body"]) for one in engine_requests])
+    assert "price.ascending" not in json.dumps([str(request["body"]) for request in engine_requests])

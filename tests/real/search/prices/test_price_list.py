@@ -62,9 +62,9 @@ def rows_of(response: httpx.Response) -> dict[str, dict[str, Any]]:
 @pytest.fixture
 def stocked(opensearch_url: str, index_prefix: str, tmp_path: Path) -> Settings:
     """Settings of an app over an index of the items."""
-    made = settings_for(opensearch_url, index_prefix, tmp_path)
-    put_index(made, CS2, ITEMS)
-    return made
+    settings = settings_for(opensearch_url, index_prefix, tmp_path)
+    put_index(settings, CS2, ITEMS)
+    return settings
 
 
 @pytest.fixture
@@ -149,18 +149,18 @@ async def test_a_token_with_filters_lists_what_it_reads(shop: RunningApp) -> Non
 
 
 async def test_many_callers_at_once_make_one_list(shop: RunningApp) -> None:
-    services, made = shop.app.state.services[PriceServices], 0
+    services, built = shop.app.state.services[PriceServices], 0
     opened = services.points_in_time.open
 
     async def counted(*platforms: Any) -> Any:
-        nonlocal made
-        made += 1
+        nonlocal built
+        built += 1
         return await opened(*platforms)
 
     services.points_in_time.open = counted
     responses = await asyncio.gather(*(shop.client.get(URL) for _ in range(8)))
     assert {response.headers["etag"] for response in responses} == {responses[0].headers["etag"]}
-    assert made == 1
+    assert built == 1
 
 
 async def test_a_point_in_time_that_is_gone_is_no_short_list(shop: RunningApp) -> None:

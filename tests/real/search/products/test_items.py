@@ -12,7 +12,7 @@ from api.engine.client import Engine
 from api.engine.documents import ProductDocument
 from api.engine.responses import hits_of
 from api.errors import ApiError
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from indexer.documents.checked_item import item_from_values
 from indexer.maintenance.export import Export
 from mappings.connection import SearchSettings
@@ -68,8 +68,8 @@ async def test_every_answer_shows_items_as_they_were_loaded(opensearch_url: str,
         grouped = await app.search({"groupBy": "name", "sort": "name_asc"})
         assert len(grouped.json()["gear"]) == 3
         assert all(LOADED[each["id"]][:-1] in grouped.content for each in grouped.json()["gear"])
-        one = await app.client.get("/v1/gear/2?platform=730")
-        assert LOADED[2] in one.content
+        single = await app.client.get("/v1/gear/2?platform=730")
+        assert LOADED[2] in single.content
         export = Export(client, app.settings.alias(730), page_items=4)
         exported = [orjson.loads(line) for line in b"".join(export.pieces()).splitlines()]
         assert [orjson.dumps({**each, "listedAt": 0}) for each in exported] == [
@@ -175,5 +175,5 @@ async def test_a_cursor_whose_products_are_removed_has_expired(opensearch_url: s
         client.indices.delete(index=products_of(index_of(app, client)))
         following = await app.search({"cursor": first["nextCursor"], "limit": 3})
         assert error_of(following)["code"] == "cursor_expired"
-        begun = await app.search({"cursor": "*", "sort": "price_desc", "limit": 3})
-        assert error_of(begun)["code"] == "search_unavailable"
+        reopened = await app.search({"cursor": "*", "sort": "price_desc", "limit": 3})
+        assert error_of(reopened)["code"] == "search_unavailable"

@@ -29,13 +29,13 @@ def item(number: int, name: str, kind: str = "Rifle", **more: Any) -> Item:
 
 async def ids(app: RunningApp, query: str, **more: Any) -> list[int]:
     """The ids that a text finds, twice in a row: what was looked up first is remembered then."""
-    found: list[list[int]] = []
+    id_lists: list[list[int]] = []
     for _ in range(3):
         response = await app.search({"query": query, "limit": 100, **more})
         assert response.status_code == 200, response.text
-        found.append([each["id"] for each in response.json()["gear"]])
-    assert found[0] == found[1] == found[2]
-    return found[0]
+        id_lists.append([each["id"] for each in response.json()["gear"]])
+    assert id_lists[0] == id_lists[1] == id_lists[2]
+    return id_lists[0]
 
 
 async def put(app: RunningApp, *items: Item) -> None:
@@ -107,8 +107,8 @@ async def test_texts_searched_while_loads_follow_each_other_have_the_answer_of_o
                 made_at = datetime.now(UTC) + timedelta(seconds=turn)
                 before = list(engine.indices.get_alias(name=alias))
                 await asyncio.to_thread(put_index, app.settings, CS2, catalogues[turn % 2], made_at)
-                gone = ",".join(f"{index},{products_of(index)}" for index in before)
-                await asyncio.to_thread(engine.indices.delete, index=gone)
+                removed = ",".join(f"{index},{products_of(index)}" for index in before)
+                await asyncio.to_thread(engine.indices.delete, index=removed)
             done.set()
 
         reloading = asyncio.create_task(reload())
@@ -127,17 +127,17 @@ async def test_a_cursor_reads_the_products_of_its_generation_to_the_end(opensear
         body = {"query": "zorkmid", "sort": "price_asc", "limit": 2}
         page = (await app.search({**body, "cursor": "*"})).json()
         put_index(app.settings, CS2, [item(1, "Grue")])
-        found = [each["id"] for each in page["gear"]]
+        item_ids = [each["id"] for each in page["gear"]]
         cursors = [page["nextCursor"]]
         while cursors[-1] is not None:
             page = (await app.search({**body, "cursor": cursors[-1]})).json()
             assert page["total"] == 5
-            found += [each["id"] for each in page["gear"]]
+            item_ids += [each["id"] for each in page["gear"]]
             cursors.append(page["nextCursor"])
-        assert found == [1, 2, 3, 4, 5]
+        assert item_ids == [1, 2, 3, 4, 5]
         engine.indices.delete(index=f"{older},{products_of(older)}")
-        gone = await app.search({**body, "cursor": cursors[0]})
-        assert error_of(gone)["code"] == "cursor_expired"
+        expired = await app.search({**body, "cursor": cursors[0]})
+        assert error_of(expired)["code"] == "cursor_expired"
 
 
 async def test_a_word_is_found_behind_products_that_nobody_offers(opensearch_url: str, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_search_is_one_request_to_the_engine_and_groups_are_two(
         searched_items.ask({**body, "limit": limit})
     engine_requests.clear()
     searched_items.ask(body)
-    assert [one["path"].endswith("search") for one in engine_requests] == [True] * requests
+    assert [request["path"].endswith("search") for request in engine_requests] == [True] * requests
 
 
 def test_the_engine_keeps_what_it_answers_and_filters_nothing(
@@ -79,13 +79,13 @@ def test_a_text_is_looked_up_among_products_before_and_not_again(
         searched_items.ask({"platform": 730, "query": "ak redline", "limit": limit})
     engine_requests.clear()
     searched_items.ask({"platform": 730, "query": "ak redline", "limit": 7})
-    later = [json.loads(line) for one in engine_requests for line in (one["body"] or "").splitlines()]
+    later = [json.loads(line) for request in engine_requests for line in (request["body"] or "").splitlines()]
     assert not any("text" in json.dumps(line) for line in later), "no text is matched again"
 
 
 def test_the_number_of_hits_is_the_same_question_on_all_pages_and_in_all_sorts() -> None:
     bodies = [FILTERED, {**FILTERED, "page": 2}, {**FILTERED, "sort": "newest", "limit": 50}]
-    assert len({json.dumps(question(body).count_request) for body in bodies}) == 1
+    assert len({json.dumps(search_query(body).count_request) for body in bodies}) == 1
 
 
 def test_a_page_by_price_looks_at_few_items_besides_its_own(searched_items: SearchedItems, opensearch_url: str) -> None:
@@ -95,11 +95,11 @@ def test_a_page_by_price_looks_at_few_items_besides_its_own(searched_items: Sear
     client = connect(SearchSettings(_env_file=None, opensearch_url=opensearch_url))
     try:
         index = f"{searched_items.prefix}-730"
-        profiled = client.search(index=index, body={**question(body).page_request, "profile": True})
+        profiled = client.search(index=index, body={**search_query(body).page_request, "profile": True})
     finally:
         client.close()
-    searches = [one for shard in profiled["profile"]["shards"] for one in shard["searches"]]
-    looked_at = sum(query["breakdown"]["next_doc_count"] for one in searches for query in one["query"])
+    searches = [search for shard in profiled["profile"]["shards"] for search in shard["searches"]]
+    looked_at = sum(query["breakdown"]["next_doc_count"] for search in searches for query in search["query"])
     assert 5 <= looked_at < total / 4
     assert "IndexSortSortedNumericDocValuesRangeQuery" in json.dumps(searches), "a range of prices is one stretch"
 
@@ -107,8 +107,8 @@ def test_a_page_by_price_looks_at_few_items_besides_its_own(searched_items: Sear
 def test_an_answer_is_little_more_than_its_items(
     searched_items: SearchedItems, engine_requests: list[dict[str, Any]]
 ) -> None:
-    found = searched_items.ask({"platform": 730, "limit": 100})
-    items = len(json.dumps(found["gear"], separators=(",", ":"), ensure_ascii=False).encode())
+    response = searched_items.ask({"platform": 730, "limit": 100})
+    items = len(json.dumps(response["gear"], separators=(",", ":"), ensure_ascii=False).encode())
     assert len(engine_requests[0]["response"]) < 3 * items
 
 
@@ -121,7 +121,7 @@ def test_a_search_is_written_in_so_many_calls(body: dict[str, Any], most: int) -
     assert calls["made"] < most
 
 
-def question(body: dict[str, Any]) -> SearchQuery:
+def search_query(body: dict[str, Any]) -> SearchQuery:
     """The body as the service reads it."""
     checked = SearchBody.model_validate(parse(json.dumps(body).encode()))
     return SearchQuery(checked, parse_query(checked.query, PLATFORMS))
@@ -129,7 +129,7 @@ def question(body: dict[str, Any]) -> SearchQuery:
 
 def written(body: dict[str, Any]) -> list[dict[str, Any]]:
     """All that is asked of the engine for a body."""
-    return question(body).hit_requests
+    return search_query(body).hit_requests
 
 
 @contextmanager

@@ -179,7 +179,7 @@ def test_the_body_may_come_from_stdin_and_the_platform_by_its_slug(loaded: Setti
 
 
 @pytest.mark.parametrize(
-    ("body", "options", "said"),
+    ("body", "options", "message"),
     [
         ("{", (), "invalid_json"),
         ("[]", (), "JSON object"),
@@ -191,14 +191,14 @@ def test_the_body_may_come_from_stdin_and_the_platform_by_its_slug(loaded: Setti
     ],
 )
 def test_what_cannot_be_asked_is_an_error_that_says_so(
-    loaded: Settings, body: Any, options: tuple[str, ...], said: str
+    loaded: Settings, body: Any, options: tuple[str, ...], message: str
 ) -> None:
     done = run(loaded, 1, body, *options)
     assert done.exit_code != 0
-    assert said in done.stderr
+    assert message in done.stderr
     as_json = run(loaded, 1, body, "--json", *options)
     assert as_json.exit_code != 0
-    assert said in json.loads(as_json.stdout)["error"]
+    assert message in json.loads(as_json.stdout)["error"]
 
 
 def test_an_engine_that_does_not_answer_is_an_error_that_names_the_setting(tmp_path: Any) -> None:
@@ -226,12 +226,12 @@ async def _explained(url: str, prefix: str, number: int, body: dict[str, Any]) -
 def test_the_reasons_are_the_truth(searched_items: SearchedItems, opensearch_url: str, data: Any) -> None:
     body = {**data.draw(bodies(searched_items.values)), "groupBy": None}  # the place is told among items
     item = data.draw(st.sampled_from(searched_items.items))
-    found = asyncio.run(_explained(opensearch_url, searched_items.prefix, item["id"], body))
-    assert {part.matches for part in found.parts} == (
+    explanation = asyncio.run(_explained(opensearch_url, searched_items.prefix, item["id"], body))
+    assert {part.matches for part in explanation.parts} == (
         {True} if item in oracle.hits_of(searched_items.items, body) else {True, False}
     )
     page, total = oracle.response(searched_items.items, body)
-    assert found.total in (None, total)
+    assert explanation.total in (None, total)
     if page is not None:
-        assert found.answered == (item["id"] in page)
-    assert found.answered == (not found.reasons)
+        assert explanation.answered == (item["id"] in page)
+    assert explanation.answered == (not explanation.reasons)

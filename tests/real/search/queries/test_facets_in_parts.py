@@ -11,7 +11,7 @@ from api.search.facets.price_parts import MANY_ITEMS
 from api.search.parsing.parse import parse_query
 from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from mappings.fields import FACETS
 from mappings.platforms import read_platforms
 from tests.support.search.items import make_items

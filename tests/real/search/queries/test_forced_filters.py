@@ -71,12 +71,12 @@ def test_a_search_answers_as_if_nothing_else_were_loaded(restricted: Restricted,
     part = restricted.parts[data.draw(st.sampled_from(FILTERS))]
     body = data.draw(bodies(part.values))
     expected, total = oracle.response(part.items, body)
-    found = part.ask(body)
-    assert found["total"] == total
-    assert found.get("facets") == (oracle.facets(part.items, body) if body.get("facets") else None)
-    assert expected is None or [item["id"] for item in found["gear"]] == expected
+    response = part.ask(body)
+    assert response["total"] == total
+    assert response.get("facets") == (oracle.facets(part.items, body) if body.get("facets") else None)
+    assert expected is None or [item["id"] for item in response["gear"]] == expected
     hits = {item["id"] for item in oracle.hits_of(part.items, body)}
-    for item in found["gear"]:
+    for item in response["gear"]:
         assert item["id"] in hits
         if body.get("groupBy"):
             assert item["offers"] == oracle.offers(part.items, body, item["name"])
@@ -87,13 +87,13 @@ def test_a_body_narrows_the_filters_and_never_widens_them(restricted: Restricted
     part, others = restricted.parts[filters], restricted.every
     outside = [item for item in others.items if item not in part.items]
     for name in ("weapon", "type", "exterior"):
-        chosen = sorted({item["details"][name] for item in outside} - {None})
-        body = {"filters": {name: chosen}, "limit": 100, "facets": list(oracle.FACETS)}
+        values = sorted({item["details"][name] for item in outside} - {None})
+        body = {"filters": {name: values}, "limit": 100, "facets": list(oracle.FACETS)}
         response = part.ask(body)
         assert {item["id"] for item in response["gear"]} <= {item["id"] for item in part.items}
         assert response["facets"] == oracle.facets(part.items, body)
-    found, total = part.search({"filters": {"ids": [item["id"] for item in outside[:1000]]}})
-    assert (found, total) == ([], 0)
+    hits, total = part.search({"filters": {"ids": [item["id"] for item in outside[:1000]]}})
+    assert (hits, total) == ([], 0)
 
 
 @pytest.mark.parametrize("filters", FILTERS)

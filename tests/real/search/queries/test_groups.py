@@ -35,13 +35,13 @@ every_sort = pytest.mark.parametrize("sort", [sort.name for sort in SORTS])
 def walked(searched: SearchedItems, body: dict[str, Any]) -> list[int]:
     """The ids of the cards of all pages."""
     _, total = oracle.response(searched.items, body)
-    found: list[int] = []
+    card_ids: list[int] = []
     for page in range(1, total // body["limit"] + 2):
         response = searched.ask({**body, "page": page})
         assert response["total"] == total
-        found += [card["id"] for card in response["gear"]]
-    assert len(found) == len(set(found)) == total
-    return found
+        card_ids += [card["id"] for card in response["gear"]]
+    assert len(card_ids) == len(set(card_ids)) == total
+    return card_ids
 
 
 @every_sort
@@ -78,8 +78,8 @@ async def test_more_names_than_one_answer_holds_are_asked_for_in_parts(
 def test_facets_of_groups_count_items(searched_items: SearchedItems) -> None:
     body = {"facets": ["type", "float"], "filters": {"type": ["Knife"]}}
     for sort in ("price_asc", "newest"):
-        found = searched_items.ask({**body, "sort": sort, "groupBy": "name"})
-        assert found["facets"] == searched_items.ask(body)["facets"]
+        response = searched_items.ask({**body, "sort": sort, "groupBy": "name"})
+        assert response["facets"] == searched_items.ask(body)["facets"]
 
 
 @pytest.fixture(scope="module")
@@ -105,9 +105,9 @@ async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
             drop_indices(opensearch_url, prefix)
 
 
-def _platform(found: Platform | None) -> Platform:
-    assert found is not None
-    return found
+def _platform(platform: Platform | None) -> Platform:
+    assert platform is not None
+    return platform
 
 
 @pytest.mark.parametrize("sort", ["price_asc", "price_desc"])
@@ -179,9 +179,9 @@ async def test_a_name_that_sells_out_between_two_questions_is_no_hole_in_the_pag
     try:
         put_index(settings, platform, items)
         engine.sales = MAX_ATTEMPTS - 1
-        found = await grouped_page(context)
-        assert [card["id"] for card in orjson.loads(orjson.dumps(found.gear))] == [3, 4, 5]
-        assert found.total == 6
+        page = await grouped_page(context)
+        assert [card["id"] for card in orjson.loads(orjson.dumps(page.gear))] == [3, 4, 5]
+        assert page.total == 6
         engine.sales = MAX_ATTEMPTS
         with pytest.raises(ApiError) as refused:
             await grouped_page(context)

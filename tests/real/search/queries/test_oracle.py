@@ -19,10 +19,10 @@ from tests.support.search.fixtures import SearchedItems
 def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedItems, data: Any) -> None:
     body = data.draw(bodies(searched_items.values))
     expected, total = oracle.response(searched_items.items, body)
-    found = searched_items.ask(body)
+    response = searched_items.ask(body)
     engine_requests = {"facets": oracle.facets(searched_items.items, body)} if body.get("facets") else {}
-    assert found == {"status": "success", "gear": found["gear"], "total": total} | engine_requests
-    gear = found["gear"]
+    assert response == {"status": "success", "gear": response["gear"], "total": total} | engine_requests
+    gear = response["gear"]
     grouped = body.get("groupBy")
     for item in gear:
         assert item.pop("offers", None) == (
@@ -79,8 +79,8 @@ def test_a_text_finds_what_plain_reading_finds(text: str, searched_items: Search
 def test_pages_by_relevance_give_every_hit_once(searched_items: SearchedItems) -> None:
     body: dict[str, Any] = {"query": "asiimov", "limit": 7}
     _, total = oracle.response(searched_items.items, body)
-    seen: list[int] = []
+    item_ids: list[int] = []
     for page in range(1, total // 7 + 2):
         gear, _ = searched_items.search({**body, "page": page})
-        seen += [item["id"] for item in gear]
-    assert len(seen) == len(set(seen)) == total > 14
+        item_ids += [item["id"] for item in gear]
+    assert len(item_ids) == len(set(item_ids)) == total > 14

@@ -61,11 +61,11 @@ def engine_requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return paths
 
 
-async def found(app: RunningApp, body: dict[str, Any]) -> dict[str, Any]:
+async def search_response(app: RunningApp, body: dict[str, Any]) -> dict[str, Any]:
     response = await app.search(body)
     assert response.status_code == 200, response.text
-    whole: dict[str, Any] = response.json()
-    return whole
+    content: dict[str, Any] = response.json()
+    return content
 
 
 async def test_the_second_time_the_engine_is_only_asked_whether_anything_changed(
@@ -74,15 +74,15 @@ async def test_the_second_time_the_engine_is_only_asked_whether_anything_changed
     first = [await app.search(body) for body in BODIES]
     engine_requests.clear()
     again = [await app.search(body) for body in BODIES]
-    assert [one.content for one in again] == [one.content for one in first]
+    assert [response.content for response in again] == [response.content for response in first]
     assert engine_requests == ["refresh"] * len(BODIES)
 
 
 async def test_who_asks_at_the_same_time_shares_that_question(app: RunningApp, engine_requests: list[str]) -> None:
-    await found(app, BODIES[0])
+    await search_response(app, BODIES[0])
     engine_requests.clear()
-    responses = await asyncio.gather(*(found(app, BODIES[0]) for _ in range(50)))
-    assert all(one["total"] == len(ITEMS) for one in responses)
+    responses = await asyncio.gather(*(search_response(app, BODIES[0]) for _ in range(50)))
+    assert all(response["total"] == len(ITEMS) for response in responses)
     assert set(engine_requests) == {"refresh"}
     assert len(engine_requests) < 25
 
@@ -104,14 +104,14 @@ async def test_nothing_is_found_that_a_search_would_not_find(app: RunningApp, cl
             client.update(index=name, id=str(item), body={"doc": {"bound": bound}}, params={"refresh": "true"})
             offered ^= {item}
         for body in chance.choices(BODIES, k=4):
-            response = await found(app, body)
+            response = await search_response(app, body)
             assert response["total"] == (len(offered) if "groupBy" not in body else bool(offered))
             if "groupBy" not in body:
-                assert {one["id"] for one in response["gear"]} == offered
+                assert {hit["id"] for hit in response["gear"]} == offered
 
 
 async def test_a_cursor_is_a_view_of_its_own_each_time(app: RunningApp) -> None:
-    started = [await found(app, {"limit": 5, "cursor": "*"}) for _ in range(2)]
+    started = [await search_response(app, {"limit": 5, "cursor": "*"}) for _ in range(2)]
     assert started[0]["nextCursor"] != started[1]["nextCursor"]
 
 

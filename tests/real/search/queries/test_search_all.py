@@ -38,7 +38,7 @@ async def engine(opensearch_url: str) -> AsyncIterator[Engine]:
 
 
 def totals(responses: list[EngineResponse]) -> list[int]:
-    return [one["hits"]["total"]["value"] for one in responses]
+    return [response["hits"]["total"]["value"] for response in responses]
 
 
 async def test_each_body_has_its_own_answer_in_the_order_asked(engine: Engine) -> None:
@@ -65,14 +65,14 @@ async def test_of_several_platforms_those_never_loaded_have_no_items(engine: Eng
 async def test_where_nothing_is_loaded_the_error_says_what_to_do(engine: Engine) -> None:
     another = NEVER_LOADED.model_copy(update={"id": 4})
     for platforms in ([NEVER_LOADED], [NEVER_LOADED, another]):
-        said = await unavailable(engine, platforms, [EVERYTHING, SECOND])
-        assert "load the catalogue with gear-indexer load" in said
+        message = await unavailable(engine, platforms, [EVERYTHING, SECOND])
+        assert "load the catalogue with gear-indexer load" in message
 
 
 async def test_a_shard_that_is_away_fails_every_body(engine: Engine, opensearch_url: str) -> None:
     """An alias over two indices, of which one has no shard in service: also for one body of several that meets it."""
     settings = SearchSettings(opensearch_url=opensearch_url, index_prefix=f"t{secrets.token_hex(5)}")
-    whole = Engine(settings, timeout=30)
+    own_engine = Engine(settings, timeout=30)
     client = connect(settings)
     try:
         put_index(settings, LOADED, map(simple_item, range(1, 4)))
@@ -81,12 +81,12 @@ async def test_a_shard_that_is_away_fails_every_body(engine: Engine, opensearch_
         away = f"{settings.index_prefix}-1-away"
         client.indices.create(index=away, body=body, params={"wait_for_active_shards": "0"})
         client.indices.put_alias(index=away, name=settings.alias(LOADED.id))
-        await unavailable(whole, [LOADED], [EVERYTHING, SECOND])
+        await unavailable(own_engine, [LOADED], [EVERYTHING, SECOND])
         client.indices.delete_alias(index=away, name=settings.alias(LOADED.id))
-        assert totals(await whole.search_all([LOADED], [EVERYTHING, SECOND])) == [3, 1]
+        assert totals(await own_engine.search_all([LOADED], [EVERYTHING, SECOND])) == [3, 1]
     finally:
         client.close()
-        await whole.close()
+        await own_engine.close()
         drop_indices(opensearch_url, settings.index_prefix)
 
 

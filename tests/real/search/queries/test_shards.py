@@ -49,8 +49,8 @@ class Shop:
         command = [str(INDEXER), *arguments, "--json"]
         done = subprocess.run(command, env=names, cwd=self.folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
+        report: dict[str, Any] = json.loads(done.stdout)
+        return report
 
 
 @pytest.fixture(scope="module")
@@ -81,11 +81,11 @@ def test_the_index_has_as_many_parts_as_the_file_says_and_nothing_is_wrong_with_
     shop, _ = shops[1]
     client = connect(shop.settings)
     try:
-        (held,) = client.indices.get_settings(index=shop.settings.alias(730)).values()
+        (index_settings,) = client.indices.get_settings(index=shop.settings.alias(730)).values()
     finally:
         client.close()
-    assert held["settings"]["index"]["number_of_shards"] == str(SHARDS)
-    codes = {one["code"] for one in shop.indexer("doctor", "--without-orders")["findings"]}
+    assert index_settings["settings"]["index"]["number_of_shards"] == str(SHARDS)
+    codes = {finding["code"] for finding in shop.indexer("doctor", "--without-orders")["findings"]}
     assert not codes & {"settings", "mapping-drift"}
 
 
@@ -93,10 +93,10 @@ def test_the_index_has_as_many_parts_as_the_file_says_and_nothing_is_wrong_with_
 def test_answers_do_not_depend_on_the_number_of_parts(
     shops: list[tuple[Shop, httpx.Client]], body: dict[str, Any]
 ) -> None:
-    one, several = (client.post("/v1/gear/search", json={"platform": 730, **body}) for _, client in shops)
-    assert one.status_code == 200, one.text
-    assert several.json() == one.json()
-    assert one.json()["total"]
+    single, several = (client.post("/v1/gear/search", json={"platform": 730, **body}) for _, client in shops)
+    assert single.status_code == 200, single.text
+    assert several.json() == single.json()
+    assert single.json()["total"]
 
 
 def test_a_cursor_over_all_parts_meets_each_item_once(shops: list[tuple[Shop, httpx.Client]]) -> None:
@@ -119,7 +119,7 @@ def test_a_dry_run_reads_the_same_platforms(shops: list[tuple[Shop, httpx.Client
     file = shop.files / "1999.toml"
     file.write_text('id = 1999\nslug = "own"\nname = "Own"\ncurrency = "USD"\nminor_digits = 2\n', encoding="utf-8")
     try:
-        found = shop.indexer("load", "items.ndjson", "--platform", "own", "--dry-run", "--quiet")
-        assert found["wouldSwap"] is True
+        report = shop.indexer("load", "items.ndjson", "--platform", "own", "--dry-run", "--quiet")
+        assert report["wouldSwap"] is True
     finally:
         file.unlink()

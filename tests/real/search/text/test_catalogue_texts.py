@@ -59,7 +59,7 @@ Item = dict[str, Any]
 @pytest.fixture(scope="module")
 def listings() -> list[Item]:
     """One listing of each row, and what the judged texts ask for besides."""
-    return listings_for(ROWS, [one for judgments in JUDGMENTS.values() for one in judgments])
+    return listings_for(ROWS, [judgment for judgments in JUDGMENTS.values() for judgment in judgments])
 
 
 @pytest.fixture(scope="module")
@@ -71,12 +71,12 @@ def client(
         yield served
 
 
-def found(client: httpx.Client, text: str, limit: int = 100) -> tuple[list[Item], int]:
+def hits_of(client: httpx.Client, text: str, limit: int = 100) -> tuple[list[Item], int]:
     """The first hits and the total."""
     response = client.post("/v1/gear/search", json={"query": text, "limit": limit})
     assert response.status_code == 200, response.text
-    told = response.json()
-    return told["gear"], told["total"]
+    body = response.json()
+    return body["gear"], body["total"]
 
 
 def fits(item: Item, wanted: dict[str, Any]) -> bool:
@@ -94,7 +94,7 @@ def fits(item: Item, wanted: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["text"])
 def test_a_text_finds_what_a_buyer_means(client: httpx.Client, case: dict[str, Any]) -> None:
-    gear, total = found(client, case["text"])
+    gear, total = hits_of(client, case["text"])
     if "total" in case:
         assert total == case["total"]
         return
@@ -115,24 +115,28 @@ def test_the_examples_of_the_page_are_read_so(client: httpx.Client, text: str, r
 
 def test_the_page_names_what_is_suggested(client: httpx.Client) -> None:
     assert "`bfk fad` suggests Butterfly Knives in Fade and in Marble Fade" in PAGE
-    told = client.get("/v1/gear/suggest", params={"q": "bfk fad"}).json()["suggestions"]
-    finishes = {re.sub(r".* \| | \(.*", "", one["text"]) for one in told if "Butterfly Knife" in one["text"]}
+    suggestions = client.get("/v1/gear/suggest", params={"q": "bfk fad"}).json()["suggestions"]
+    finishes = {
+        re.sub(r".* \| | \(.*", "", suggestion["text"])
+        for suggestion in suggestions
+        if "Butterfly Knife" in suggestion["text"]
+    }
     assert finishes == {"Fade", "Marble Fade"}
-    assert all("Butterfly Knife" in one["text"] for one in told)
+    assert all("Butterfly Knife" in suggestion["text"] for suggestion in suggestions)
 
 
 def folded(name: str) -> str:
     apart = unicodedata.normalize("NFKD", name.replace("™", "").replace("★", ""))
-    return "".join(one for one in apart if not unicodedata.combining(one)).lower()
+    return "".join(letter for letter in apart if not unicodedata.combining(letter)).lower()
 
 
 def test_every_name_finds_itself_first_however_it_is_typed(client: httpx.Client, listings: list[Item]) -> None:
     names = sorted({item["name"] for item in listings})
-    chosen = random.Random(11).sample(names, SAMPLED_NAMES)
-    for name in chosen:
+    sampled = random.Random(11).sample(names, SAMPLED_NAMES)
+    for name in sampled:
         words = re.findall(r"[^\W_]+", folded(name))
         for typed in (name, folded(name).replace("-", ""), " ".join(words)):
-            gear, _ = found(client, typed, limit=1)
+            gear, _ = hits_of(client, typed, limit=1)
             assert ["".join(re.findall(r"[^\W_]+", folded(item["name"]))) for item in gear] == ["".join(words)], typed
 
 
@@ -146,17 +150,23 @@ def test_a_price_sort_of_an_exact_word_has_no_similar_words(client: httpx.Client
 def judged(request: pytest.FixtureRequest, client: httpx.Client) -> list[Verdict]:
     """The judged texts of one file, each with the page that it finds."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(lambda one: judge(one, found(client, one.query, limit=20)[0]), JUDGMENTS[request.param]))
+        return list(
+            pool.map(
+                lambda judgment: judge(judgment, hits_of(client, judgment.query, limit=20)[0]), JUDGMENTS[request.param]
+            )
+        )
 
 
 @pytest.mark.parametrize("name", [*OWN_WORDS, *PUBLISHED, *IN_ROLE])
 def test_buyers_are_answered_in_their_own_words(client: httpx.Client, name: str) -> None:
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        verdicts = list(pool.map(lambda one: judge(one, found(client, one.query, limit=20)[0]), JUDGMENTS[name]))
+        verdicts = list(
+            pool.map(lambda judgment: judge(judgment, hits_of(client, judgment.query, limit=20)[0]), JUDGMENTS[name])
+        )
     scores = by_group(verdicts)
     first, broken = PARTLY_MENDED.get(name, (IN_OWN_WORDS, BROKEN_IN_OWN_WORDS))
     assert scores[OVERALL].first >= first, misses(verdicts)
-    assert scores[OVERALL].broken <= broken, [one.judgment.query for one in verdicts if one.is_broken]
+    assert scores[OVERALL].broken <= broken, [verdict.judgment.query for verdict in verdicts if verdict.is_broken]
 
 
 def test_what_is_meant_is_found_first_or_among_the_first_five(judged: list[Verdict]) -> None:
@@ -171,4 +181,6 @@ def test_no_group_of_texts_is_answered_worse_than_the_others(judged: list[Verdic
 
 
 def test_every_item_of_the_page_matches_the_filters_that_are_meant(judged: list[Verdict]) -> None:
-    assert by_group(judged)[OVERALL].broken <= BROKEN, [one.judgment.query for one in judged if one.is_broken]
+    assert by_group(judged)[OVERALL].broken <= BROKEN, [
+        verdict.judgment.query for verdict in judged if verdict.is_broken
+    ]

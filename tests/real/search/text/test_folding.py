@@ -32,17 +32,17 @@ def probe(opensearch_url: str, index_prefix: str) -> Iterator[tuple[OpenSearch, 
 def letters() -> list[str]:
     """All letters that a table may turn into others: those assigned for so long that every Unicode knows them."""
     old = (chr(code) for code in range(1, 0x10000) if not 0x3400 <= code <= 0x9FFF and not 0xAC00 <= code <= 0xD7FF)
-    known = [one for one in old if unicodedata.ucd_3_2_0.category(one) not in ("Cn", "Cs", "Co")]
+    assigned = [character for character in old if unicodedata.ucd_3_2_0.category(character) not in ("Cn", "Cs", "Co")]
     capitals = (letter.upper() for letter in ASCII_FOLDING)
-    return sorted({*known, *ASCII_FOLDING, *(letter for letter in capitals if len(letter) == 1)} - set(LACKING))
+    return sorted({*assigned, *ASCII_FOLDING, *(letter for letter in capitals if len(letter) == 1)} - set(LACKING))
 
 
 def test_every_letter_folds_as_in_the_engine(probe: tuple[OpenSearch, str]) -> None:
     client, index = probe
-    found = letters()
+    characters = letters()
     differ = []
-    for start in range(0, len(found), TEXTS_AT_ONCE):
-        texts = [f"a{letter}b" for letter in found[start : start + TEXTS_AT_ONCE]]
+    for start in range(0, len(characters), TEXTS_AT_ONCE):
+        texts = [f"a{letter}b" for letter in characters[start : start + TEXTS_AT_ONCE]]
         response = client.indices.analyze(index=index, body={"normalizer": "folded", "text": texts})
         tokens = [token["token"] for token in response["tokens"]]
         differ += [(text, token) for text, token in zip(texts, tokens, strict=True) if fold(text) != token]

@@ -50,8 +50,8 @@ async def test_a_test_fails_where_one_gets_worse(shop: Shop, judged: str) -> Non
 
 async def test_what_makes_one_worse_is_added_by_force_alone(shop: Shop, judged: str) -> None:
     entry = ("pin", LORE, "--text", "asiimov", "--judged", judged)
-    told = await shop.refused(*entry)
-    assert "nothing was added: judged queries get worse (1); --force adds it" in told
+    message = await shop.refused(*entry)
+    assert "nothing was added: judged queries get worse (1); --force adds it" in message
     refused = await shop.failing(*entry)
     assert refused["judged"]["changed"][0]["after"] == {"first": LORE, "place": 2, "right": False}
     assert await shop.command("list") == []
@@ -72,8 +72,8 @@ async def test_what_makes_none_worse_is_added(shop: Shop, judged: str) -> None:
 async def test_a_wrong_file_is_refused(shop: Shop, tmp_path: Path) -> None:
     file = tmp_path / "wrong.ndjson"
     file.write_text('{"query": "awp"}\n', encoding="utf-8")
-    told = await shop.refused("add", "zweihorn", "--words", "dragon lore", "--judged", str(file))
-    assert "line 1 is no judged query: say what is right" in told
+    message = await shop.refused("add", "zweihorn", "--words", "dragon lore", "--judged", str(file))
+    assert "line 1 is no judged query: say what is right" in message
     assert await shop.command("list") == []
 
 

@@ -16,8 +16,8 @@ LINE, LONGER = '"Butterfly Knife" = ["butterfly", ', '"Butterfly Knife" = ["flut
 async def total(app: RunningApp, query: str) -> int:
     response = await app.search({"query": query})
     assert response.status_code == 200, response.text
-    found: int = response.json()["total"]
-    return found
+    count: int = response.json()["total"]
+    return count
 
 
 async def test_a_word_in_the_platforms_file_is_used_after_a_restart(opensearch_url: str, tmp_path: Path) -> None:
@@ -29,9 +29,9 @@ async def test_a_word_in_the_platforms_file_is_used_after_a_restart(opensearch_u
             put_index(settings, next(iter(read_platforms(files))), [ITEM])
             assert await total(app, "flutterby") == 0
         file = files / "730.toml"
-        told = file.read_text(encoding="utf-8")
-        assert LINE in told
-        file.write_text(told.replace(LINE, LONGER), encoding="utf-8")
+        content = file.read_text(encoding="utf-8")
+        assert LINE in content
+        file.write_text(content.replace(LINE, LONGER), encoding="utf-8")
         async with running(settings) as app:
             assert await total(app, "flutterby") == 1
     finally:

@@ -29,7 +29,7 @@ def test_scenario(file: Path, opensearch_url: str, index_prefix: str, tmp_path: 
                 suggested = client.get("/v1/gear/suggest", params=step["typed"]).json()["suggestions"]
                 assert suggested == step["suggestions"], step["typed"]
                 continue
-            found = searched.ask(step["body"])
+            response = searched.ask(step["body"])
             expected = {key: value for key, value in step.items() if key in ("total", "facets")}
-            assert [item["id"] for item in found.pop("gear")] == step["ids"], step["body"]
-            assert loads(dumps(found)) == {"status": "success", **expected}, step["body"]
+            assert [item["id"] for item in response.pop("gear")] == step["ids"], step["body"]
+            assert loads(dumps(response)) == {"status": "success", **expected}, step["body"]

@@ -52,7 +52,8 @@ _TEXTS = (
     "fives", "five sev", "st", "stattrak", "★ st", "★", "♥", "龍", "龍王", "dragon", "doppler", "jorm", "JÖRMUNGANDR",
     "saiba", "the p", "phoenix coll", "crown", "crown f", "sticker niko", "sticker | niko", "i ♥", "p", "p2", "p250",
     "asimov", "asiimvo", "redlien", "karmabit", "crwon", "jormungadnr collecton", "readline", "edline", "p259", "ak48",
-    "awpp", "prinstraem", "glitter", "crowned", "nothing has this", "!", " ", "  ak  ", "ﬁ", "İ",
+    "ligne rou", "línea ro", "ak drac", "drachen", "desert e", "faca borb", "розпис", "pistolet w", "s", "sa",
+    "linea de ro", "baj", "awpp", "prinstraem", "glitter", "crowned", "nothing has this", "!", " ", "  ak  ", "ﬁ", "İ",
 )  # fmt: skip
 
 
@@ -60,10 +61,10 @@ _TEXTS = (
 def client(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A client of the app with 400 items, stickers on many of them."""
     folder = tmp_path_factory.mktemp("suggest")
-    made = settings_for(opensearch_url, "tsuggest", folder)
-    with serving(made) as served:
+    app_settings = settings_for(opensearch_url, "tsuggest", folder)
+    with serving(app_settings) as served:
         try:
-            put_index(made, CS2, ITEMS)
+            put_index(app_settings, CS2, ITEMS)
             yield served
         finally:
             drop_indices(opensearch_url, "tsuggest")
@@ -85,7 +86,7 @@ def test_suggestions_are_what_a_plain_count_gives(client: httpx.Client, text: st
 @given(data=st.data())
 def test_whatever_of_a_name_is_typed_is_suggested_as_a_plain_count_gives(client: httpx.Client, data: Any) -> None:
     item = data.draw(st.sampled_from(ITEMS))
-    name = data.draw(st.sampled_from([item["name"], *(one["name"] for one in item["attachments"])]))
+    name = data.draw(st.sampled_from([item["name"], *(attachment["name"] for attachment in item["attachments"])]))
     start = data.draw(st.integers(0, len(name) - 1))
     text = name[start : start + data.draw(st.integers(1, 12))]
     if len(text) > 2 and data.draw(st.booleans()):  # swap, drop or double a letter
@@ -120,10 +121,10 @@ def test_what_is_outside_the_limits_is_a_422(client: httpx.Client, params: dict[
 
 
 async def test_what_is_sold_counts_no_more(opensearch_url: str, index_prefix: str, tmp_path: Path) -> None:
-    made = settings_for(opensearch_url, index_prefix, tmp_path)
+    app_settings = settings_for(opensearch_url, index_prefix, tmp_path)
     (platform,) = read_platforms()
-    put_index(made, platform, [simple_item(1), simple_item(2), simple_item(3, name="AWP | Fade")])
-    async with running(made) as app:
+    put_index(app_settings, platform, [simple_item(1), simple_item(2), simple_item(3, name="AWP | Fade")])
+    async with running(app_settings) as app:
 
         async def counts(text: str, limit: int = 8) -> dict[str, int]:
             response = await app.client.get("/v1/gear/suggest", params={"q": text, "limit": limit})
@@ -131,13 +132,13 @@ async def test_what_is_sold_counts_no_more(opensearch_url: str, index_prefix: st
 
         assert await counts("a") == {"AK-47 | Redline (Field-Tested)": 2, "AWP | Fade": 1}
         assert await counts("a", limit=1) == {"AK-47 | Redline (Field-Tested)": 2}
-        await place_past_the_app(made, 1)
-        await place_past_the_app(made, 3)
+        await place_past_the_app(app_settings, 1)
+        await place_past_the_app(app_settings, 3)
 
-        async def known() -> bool:
+        async def is_counted() -> bool:
             return await counts("a") == {"AK-47 | Redline (Field-Tested)": 1}
 
-        await until(known)
+        await until(is_counted)
         assert await counts("awp") == {}
         assert await counts("a", limit=1) == {"AK-47 | Redline (Field-Tested)": 1}, "however old its frequent values"
 
@@ -146,7 +147,7 @@ async def test_what_is_sold_counts_no_more(opensearch_url: str, index_prefix: st
 async def split(opensearch_url: str, tmp_path: Path) -> AsyncIterator[tuple[list[dict[str, Any]], httpx.AsyncClient]]:
     """Many names with few items each in an index of five shards, none of which knows what most items have."""
     prefix = f"t{secrets.token_hex(5)}"
-    made = settings_for(opensearch_url, prefix, tmp_path)
+    app_settings = settings_for(opensearch_url, prefix, tmp_path)
     chance = random.Random(1)
     details = dict.fromkeys(("weapon", "set", "exterior"))
     items = [
@@ -155,17 +156,17 @@ async def split(opensearch_url: str, tmp_path: Path) -> AsyncIterator[tuple[list
     ]
     (platform,) = read_platforms()
     definition = read_definition()
-    index = generation_name(made.alias(730), datetime.now(UTC), definition.fingerprint)
+    index = generation_name(app_settings.alias(730), datetime.now(UTC), definition.fingerprint)
     documents = [index_document(item_from_values(item), platform) for item in items]
     lines = [index_lines(document["id"], 1, *encode_document(document, 1).pieces) for document in documents]
-    engine = connect(made)
+    engine = connect(app_settings)
     try:
-        create_generation(engine, index, made.alias(730), definition=definition.with_shards(5))
+        create_generation(engine, index, app_settings.alias(730), definition=definition.with_shards(5))
         put_products(engine, index, documents)
         engine.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
     finally:
         engine.close()
-    async with running(made) as app:
+    async with running(app_settings) as app:
         yield items, app.client
     drop_indices(opensearch_url, prefix)
 

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import make_url
 
 from api.retention import apply_retention
-from api.search.services import SearchServices
+from api.search.service import SearchServices
 from api.search.unanswered import MAX_BUFFERED, UnansweredSearches
 from mappings.platforms import read_platforms
 from store import unanswered_searches
@@ -57,9 +57,9 @@ async def counted(app: RunningApp) -> dict[str, tuple[str, int]]:
     ended = await ran(folder, {"GEAR_DATABASE_URL": url}, "searches", "--unanswered", "--json")
     assert ended.code == 0, ended.errors
     today = datetime.now(UTC).date().isoformat()
-    found = json.loads(ended.printed)
-    assert all(each["platform"] == 730 and each["lastDay"] == today for each in found)
-    return {each["text"]: (each["reading"], each["count"]) for each in found}
+    report = json.loads(ended.printed)
+    assert all(each["platform"] == 730 and each["lastDay"] == today for each in report)
+    return {each["text"]: (each["reading"], each["count"]) for each in report}
 
 
 async def dropped(app: RunningApp) -> dict[str, float]:

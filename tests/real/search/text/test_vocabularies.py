@@ -32,8 +32,8 @@ popular = ["Courier", "Wearable"]
 
 def item(number: int, price: float, name: str, **details: str) -> dict[str, Any]:
     """An item with these details."""
-    made = simple_item(number, price, name)
-    return {**made, "details": {**(made.get("details") or {}), **details}}
+    simple = simple_item(number, price, name)
+    return {**simple, "details": {**(simple.get("details") or {}), **details}}
 
 
 ITEMS = {
@@ -69,8 +69,8 @@ async def search_explained(app: RunningApp, query: str, **more: Any) -> dict[str
     """The answer to a text, with its explanation."""
     response = await app.search({"query": query, "explain": True, "sort": "float_asc", **more})
     assert response.status_code == 200, response.text
-    found: dict[str, Any] = response.json()
-    return found
+    content: dict[str, Any] = response.json()
+    return content
 
 
 @pytest.mark.parametrize(
@@ -87,26 +87,26 @@ async def search_explained(app: RunningApp, query: str, **more: Any) -> dict[str
     ],
 )
 async def test_each_game_reads_by_its_own_words(app: RunningApp, query: str, ids: list[int]) -> None:
-    found = await search_explained(app, query)
-    assert (sorted(item["id"] for item in found["gear"]), found["total"]) == (ids, len(ids))
-    explained = found["interpretation"]
-    assert [explained["platform"], *(one["platform"] for one in explained["others"])] == [570, 730]
+    response = await search_explained(app, query)
+    assert (sorted(item["id"] for item in response["gear"]), response["total"]) == (ids, len(ids))
+    explained = response["interpretation"]
+    assert [explained["platform"], *(other["platform"] for other in explained["others"])] == [570, 730]
 
 
 async def test_one_game_alone_reads_without_the_others(app: RunningApp) -> None:
-    assert [one["id"] for one in (await search_explained(app, "arc", platform=570))["gear"]] == [4]
+    assert [hit["id"] for hit in (await search_explained(app, "arc", platform=570))["gear"]] == [4]
     alone = await search_explained(app, "arc", platform=730)
     assert (alone["total"], "others" in alone["interpretation"]) == (0, False)
 
 
 async def test_the_first_relaxation_with_hits_in_any_game_applies_to_all_games(app: RunningApp) -> None:
-    found = await search_explained(app, "manifold swift")
-    assert ([one["id"] for one in found["gear"]], found["interpretation"]["reading"]) == ([5], "strict")
+    response = await search_explained(app, "manifold swift")
+    assert ([hit["id"] for hit in response["gear"]], response["interpretation"]["reading"]) == ([5], "strict")
     mistyped = await search_explained(app, "dragom")
     assert mistyped["interpretation"]["reading"] == "typos"
-    assert sorted(one["id"] for one in mistyped["gear"]) == [2]
+    assert sorted(hit["id"] for hit in mistyped["gear"]) == [2]
 
 
 async def test_each_game_ranks_by_its_own_order(app: RunningApp) -> None:
-    found = await search_explained(app, "manifold ", platform=570, sort="relevance")
-    assert [one["id"] for one in found["gear"]] == [5, 4]
+    response = await search_explained(app, "manifold ", platform=570, sort="relevance")
+    assert [hit["id"] for hit in response["gear"]] == [5, 4]

@@ -12,16 +12,16 @@ async def test_a_key_is_made_once_and_is_the_same_for_all(store: Store, url: str
         assert await signing_keys.find(connection, "cursor") is None
     others = [Store(url) for _ in range(4)]
 
-    async def made(one: Store) -> bytes:
-        async with one.transaction() as connection:
+    async def read_key(own_store: Store) -> bytes:
+        async with own_store.transaction() as connection:
             return await signing_keys.find_or_create(connection, "cursor", NOW)
 
     try:
-        found = set(await asyncio.gather(*(made(one) for one in others)))
+        keys = set(await asyncio.gather(*(read_key(own_store) for own_store in others)))
     finally:
-        for one in others:
-            await one.close()
-    (key,) = found
+        for own_store in others:
+            await own_store.close()
+    (key,) = keys
     assert len(key) == 32
     async with store.transaction() as connection:
         assert await signing_keys.find(connection, "cursor") == key

@@ -15,9 +15,9 @@ from tests.support.store.fixtures import NOW
 
 
 async def create(store: Store, name: str = "shop", **changes: object) -> tokens.CreatedToken:
-    given = {"scopes": ["search"], "sandbox": False, "expires_at": None, **changes}
+    values = {"scopes": ["search"], "sandbox": False, "expires_at": None, **changes}
     async with store.transaction() as connection:
-        return await tokens.create(connection, name=name, now=NOW, **given)  # type: ignore[arg-type]  # one dict
+        return await tokens.create(connection, name=name, now=NOW, **values)  # type: ignore[arg-type]  # one dict
 
 
 async def find(store: Store, plaintext: str) -> tokens.Token | None:
@@ -29,10 +29,10 @@ async def test_the_secret_opens_its_token(store: Store) -> None:
     expires = NOW + timedelta(days=90)
     created = await create(store, scopes=["search", "order", "search"], sandbox=True, expires_at=expires)
     other = await create(store, name="metrics", scopes=["metrics"])
-    found = await find(store, created.plaintext)
-    assert found == created.token
-    assert found.scopes == frozenset({"search", "order"})
-    assert (found.name, found.sandbox, found.created_at, found.expires_at) == ("shop", True, NOW, expires)
+    stored = await find(store, created.plaintext)
+    assert stored == created.token
+    assert stored.scopes == frozenset({"search", "order"})
+    assert (stored.name, stored.sandbox, stored.created_at, stored.expires_at) == ("shop", True, NOW, expires)
     assert await find(store, other.plaintext) == other.token
 
 
@@ -69,10 +69,10 @@ async def test_a_revoked_token_is_not_usable_and_a_name_can_be_used_again(store:
         assert not await tokens.revoke(connection, "shop", NOW)
         assert not await tokens.revoke(connection, created.token.id, NOW)
         assert not await tokens.revoke(connection, "unknown", NOW)
-    found = await find(store, created.plaintext)
-    assert found is not None
-    assert found.revoked_at == NOW
-    assert not found.usable(NOW)
+    stored = await find(store, created.plaintext)
+    assert stored is not None
+    assert stored.revoked_at == NOW
+    assert not stored.usable(NOW)
     again = await create(store)
     assert again.token.usable(NOW)
     async with store.transaction() as connection:
@@ -85,7 +85,7 @@ async def test_a_name_that_two_tokens_share_revokes_neither(store: Store) -> Non
     with pytest.raises(AmbiguousName, match="2 tokens are named 'shop'") as caught:
         async with store.transaction() as connection:
             await tokens.revoke(connection, "shop", NOW)
-    assert set(caught.value.ids) == {one.token.id for one in created}
+    assert set(caught.value.ids) == {each.token.id for each in created}
     async with store.reading() as connection:
         assert [token.usable(NOW) for token in await tokens.list_all(connection)] == [True, True]
 
@@ -134,9 +134,9 @@ async def test_what_a_token_is_restricted_to_is_read_again(store: Store) -> None
     created = await create(
         store, rate_limit=7, filters='{"weapon": ["AWP"]}', origins=["https://b.example", "http://a:3000"]
     )
-    found = await find(store, created.plaintext)
-    assert found == created.token
-    assert (found.rate_limit, found.filters, found.origins) == (
+    stored = await find(store, created.plaintext)
+    assert stored == created.token
+    assert (stored.rate_limit, stored.filters, stored.origins) == (
         7,
         '{"weapon": ["AWP"]}',
         ("https://b.example", "http://a:3000"),

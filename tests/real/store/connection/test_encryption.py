@@ -97,7 +97,7 @@ async def test_the_database_has_nothing_readable_and_the_service_all(url: str, n
     assert (email, order["email"], order["trade_link"]) == (new.email, new.email, new.trade_link)
     assert order["id"] == placed.id
     assert (secret, previous) == (endpoint.secret, endpoint.previous_secret)
-    assert all(one.startswith("whsec_") for one in (secret, previous, token.webhook_secret))
+    assert all(plaintext.startswith("whsec_") for plaintext in (secret, previous, token.webhook_secret))
     assert len(key) == 32
     await store.close()
 

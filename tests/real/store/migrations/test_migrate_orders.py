@@ -57,12 +57,12 @@ async def rows(url: str, *statements: tuple[str, dict[str, Any]]) -> list[list[A
     engine = create_async_engine(database_address(url))
     try:
         async with engine.begin() as connection:
-            found = []
+            results = []
             for statement, values in statements:
                 named = text(statement).bindparams(*(bindparam(name) for name in values))
                 result = await connection.execute(named, values)
-                found.append(list(result.scalars()) if result.returns_rows else [])
-            return found
+                results.append(list(result.scalars()) if result.returns_rows else [])
+            return results
     finally:
         await engine.dispose()
 
@@ -83,9 +83,9 @@ async def test_orders_of_an_older_schema_stay(empty_url: str) -> None:
     await migrate.upgrade(empty_url)
     store = Store(empty_url)
     async with store.transaction() as connection:
-        kept = await orders.get(connection, "ord_old")
-        assert kept is not None
-        assert (kept.sandbox, kept.body_digest, kept.created_at) == (False, None, NOW)
+        order = await orders.get(connection, "ord_old")
+        assert order is not None
+        assert (order.sandbox, order.body_digest, order.created_at) == (False, None, NOW)
         with pytest.raises(ItemTaken):
             await orders.place(connection, real(5), NOW)
         await orders.place(connection, real(6), NOW)
@@ -101,9 +101,9 @@ async def test_the_buyers_data_of_an_older_order_are_erased(empty_url: str) -> N
     await migrate.upgrade(empty_url)
     store = Store(empty_url)
     async with store.transaction() as connection:
-        kept = await orders.get(connection, "ord_old")
-        assert kept is not None
-        assert (kept.forget, kept.email) == (False, "buyer@example.com")
+        order = await orders.get(connection, "ord_old")
+        assert order is not None
+        assert (order.forget, order.email) == (False, "buyer@example.com")
         assert await privacy.mark(connection, "a", ["tok_old"], 10) == ["ord_old"]
         assert await privacy.erase_account(connection, "a", ["tok_old"], 10) == []
         assert await privacy.waiting(connection, "a", ["tok_old"]) == {"ord_old": "created"}

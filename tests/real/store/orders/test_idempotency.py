@@ -28,14 +28,14 @@ async def answered(store: Store, new_order: NewOrders, key: str, item: int) -> O
 
 async def test_the_first_answer_is_preserved(store: Store, new_order: NewOrders, token: CreatedToken) -> None:
     order = await answered(store, new_order, "k", 5)
-    kept = StoredResponse(order_id=order.id, body_digest="digest 5", response="answer 5")
+    stored = StoredResponse(order_id=order.id, body_digest="digest 5", response="answer 5")
     async with store.transaction() as connection:
-        assert await idempotency.claim(connection, token.token.id, "k", "another", NO_REFUSALS, NOW) == kept
+        assert await idempotency.claim(connection, token.token.id, "k", "another", NO_REFUSALS, NOW) == stored
     async with store.reading() as connection:
-        assert await idempotency.find(connection, token.token.id, "k") == KeyState(stored=kept, refusals=NO_REFUSALS)
+        assert await idempotency.find(connection, token.token.id, "k") == KeyState(stored=stored, refusals=NO_REFUSALS)
         assert await idempotency.find(connection, token.token.id, "K") == NOTHING
         assert await idempotency.find(connection, "tok_other", "k") == NOTHING
-    assert "answer 5" not in repr(kept)
+    assert "answer 5" not in repr(stored)
 
 
 async def test_a_transaction_that_fails_leaves_the_key_free(
@@ -76,13 +76,13 @@ async def test_a_rival_waits_for_the_one_that_has_the_key(
         async with store.transaction() as connection:
             return await idempotency.claim(connection, token.token.id, "k", "digest", NO_REFUSALS, NOW)
 
-    one, other = await asyncio.gather(first(), second(), return_exceptions=True)
+    claimed, rival = await asyncio.gather(first(), second(), return_exceptions=True)
     if outcome == "commits":
-        assert one is None
-        assert isinstance(other, StoredResponse)
+        assert claimed is None
+        assert isinstance(rival, StoredResponse)
     else:
-        assert isinstance(one, ZeroDivisionError)
-        assert other is None
+        assert isinstance(claimed, ZeroDivisionError)
+        assert rival is None
 
 
 async def test_old_keys_are_erased_in_batches_and_younger_ones_stay(
@@ -114,16 +114,16 @@ async def test_a_refusal_ends_the_calls_that_began_before_it_and_no_others(
     with pytest.raises(Superseded):
         await claims(NO_REFUSALS)
     async with store.reading() as connection:
-        seen = await idempotency.find(connection, owner, "k")
-    assert seen == KeyState(stored=None, refusals=Refusals(1, NOW))
+        state = await idempotency.find(connection, owner, "k")
+    assert state == KeyState(stored=None, refusals=Refusals(1, NOW))
     async with store.transaction() as connection:
-        assert await idempotency.claim(connection, owner, "k", "digest", seen.refusals, NOW) is None
+        assert await idempotency.claim(connection, owner, "k", "digest", state.refusals, NOW) is None
         order = await orders.place(connection, new_order(5), NOW)
         await idempotency.save(connection, owner, "k", order.id, "response")
-    kept = StoredResponse(order_id=order.id, body_digest="digest", response="response")
+    stored = StoredResponse(order_id=order.id, body_digest="digest", response="response")
     async with store.transaction() as connection:
-        assert await idempotency.refuse(connection, owner, "k", NOW) == kept  # what came through stays
-    assert await claims(NO_REFUSALS) == kept
+        assert await idempotency.refuse(connection, owner, "k", NOW) == stored  # what came through stays
+    assert await claims(NO_REFUSALS) == stored
 
 
 @pytest.mark.parametrize("before", [1, 2])
@@ -139,11 +139,11 @@ async def test_a_refusal_ends_earlier_calls_also_where_their_keys_row_was_erased
     for _ in range(before):
         await refuse(NOW)
     async with store.reading() as connection:
-        seen = (await idempotency.find(connection, owner, "k")).refusals
+        refusals = (await idempotency.find(connection, owner, "k")).refusals
     later = NOW + timedelta(seconds=1)
     async with store.transaction() as connection:
         assert await idempotency.erase_refused(connection, later, 10) == 1
     await refuse(later)
     async with asyncio.timeout(10), store.transaction() as connection:
         with pytest.raises(Superseded):
-            await idempotency.claim(connection, owner, "k", "digest", seen, later)
+            await idempotency.claim(connection, owner, "k", "digest", refusals, later)

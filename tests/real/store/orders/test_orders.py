@@ -28,18 +28,18 @@ async def place(store: Store, new: NewOrder) -> Order:
 
 async def queued_version(store: Store, item: int) -> int:
     async with store.reading() as connection:
-        found = await connection.execute(select(index_outbox.c.version).where(index_outbox.c.item == item))
-        return int(found.scalar_one())
+        result = await connection.execute(select(index_outbox.c.version).where(index_outbox.c.item == item))
+        return int(result.scalar_one())
 
 
 async def test_an_order_comes_back_as_it_was_placed(store: Store, new_order: NewOrders) -> None:
     new = new_order(9_223_372_036_854_775_807)  # the largest id there is
     placed = await place(store, new)
     async with store.reading() as connection:
-        found = await orders.get(connection, placed.id)
+        by_id = await orders.get(connection, placed.id)
         by_key = await orders.get_by_status_key(connection, placed.status_key)
         history = await orders.events(connection, placed.id)
-    assert placed == found == by_key
+    assert placed == by_id == by_key
     assert {name: value for name, value in asdict(placed).items() if name in asdict(new)} == asdict(new)
     assert (placed.state, placed.active, placed.created_at, placed.updated_at) == ("created", True, NOW, NOW)
     assert [(event.n, event.state, event.at, event.reason) for event in history] == [(1, "created", NOW, None)]

@@ -40,7 +40,7 @@ GONE = {
 
 async def one_in_each_state(store: Store, new_order: NewOrders) -> dict[str, Order]:
     """An order in each state, each with a kept answer."""
-    found: dict[str, Order] = {}
+    by_state: dict[str, Order] = {}
     async with store.transaction() as connection:
         for item, state in enumerate(STATES):
             new = NewOrder(**{**asdict(new_order(item)), "body_digest": "digest"})
@@ -50,18 +50,18 @@ async def one_in_each_state(store: Store, new_order: NewOrders) -> dict[str, Ord
             await idempotency.save(connection, new.token_id, state, order.id, response)
             before = ["delivered", "created", "processing"]
             moved = None if state == "created" else await orders.move(connection, order.id, before, state, "why", NOW)
-            found[state] = moved or order
-    return found
+            by_state[state] = moved or order
+    return by_state
 
 
-async def as_they_are(store: Store, known: dict[str, Order]) -> dict[str, Order]:
-    found = {}
+async def as_they_are(store: Store, placed: dict[str, Order]) -> dict[str, Order]:
+    current = {}
     async with store.reading() as connection:
-        for state, order in known.items():
+        for state, order in placed.items():
             read = await orders.get(connection, order.id)
             assert read is not None
-            found[state] = read
-    return found
+            current[state] = read
+    return current
 
 
 def personal_of(order: NewOrder) -> dict[str, str | None]:
@@ -88,10 +88,10 @@ async def test_orders_at_their_end_lose_them_by_age(store: Store, new_order: New
     assert {state for state in STATES if is_erased(placed[state], after[state])} == ENDED
     async with store.reading() as connection:
         for state, order in placed.items():
-            kept = (await idempotency.find(connection, order.token_id, state)).stored
-            assert kept is not None
+            stored = (await idempotency.find(connection, order.token_id, state)).stored
+            assert stored is not None
             left = {"account": "", "code": None} if state in ENDED else personal_of(order)
-            assert json.loads(kept.response) == {"status": "success", "order": {"id": order.id, **left}}
+            assert json.loads(stored.response) == {"status": "success", "order": {"id": order.id, **left}}
             reasons = [None] if state == "created" else [None, None if state in ENDED else "why"]
             assert [event.reason for event in await orders.events(connection, order.id)] == reasons
             pending = select(deliveries.c.state).where(deliveries.c.order_id == order.id)
@@ -110,10 +110,10 @@ async def test_the_response_of_several_orders_loses_them_too(store: Store, new_o
         for order in placed:
             await orders.move(connection, order.id, ["created"], "failed", None, NOW)
         assert await erase_batch(connection, LATER, 100) == 2
-        kept = (await idempotency.find(connection, news[0].token_id, "key")).stored
-    assert kept is not None
+        stored = (await idempotency.find(connection, news[0].token_id, "key")).stored
+    assert stored is not None
     erased = [{"id": order.id, "account": "", "code": None} for order in placed]
-    assert json.loads(kept.response) == {"status": "success", "orders": erased}
+    assert json.loads(stored.response) == {"status": "success", "orders": erased}
 
 
 async def test_an_account_is_forgotten_and_no_other(store: Store, new_order: NewOrders, token: CreatedToken) -> None:
@@ -128,16 +128,16 @@ async def test_an_account_is_forgotten_and_no_other(store: Store, new_order: New
             placed[name] = moved
     async with store.transaction() as connection:
         assert await privacy.owners(connection, "client-17") == {token.token.id: "shop", other.token.id: "other"}
-    kept: list[str] = []
-    done = await forget_account(store, "client-17", [token.token.id], kept.extend)
+    ids: list[str] = []
+    done = await forget_account(store, "client-17", [token.token.id], ids.extend)
     assert sorted(done.erased) == sorted(placed[state].id for state in ENDED)
     assert done.waiting == {placed[state].id: state for state in STATES if state not in ENDED}
-    assert sorted(kept) == sorted(placed[state].id for state in STATES)
+    assert sorted(ids) == sorted(placed[state].id for state in STATES)
     async with store.reading() as connection:
         assert await privacy.owners(connection, "nobody") == {}
     after = await as_they_are(store, placed)
-    gone = {name for name in placed if asdict(after[name])["email"] == ""}
-    assert gone == ENDED
+    erased = {name for name in placed if asdict(after[name])["email"] == ""}
+    assert erased == ENDED
     assert [after[name].forget for name in changes] == [False, False]
 
 
@@ -145,18 +145,18 @@ async def test_active_orders_are_forgotten_at_their_end(
     store: Store, new_order: NewOrders, token: CreatedToken
 ) -> None:
     async with store.transaction() as connection:
-        told = await orders.place(connection, new_order(1), NOW)
+        notified = await orders.place(connection, new_order(1), NOW)
         silent = await orders.place(connection, NewOrder(**{**asdict(new_order(2)), "callback_url": None}), NOW)
         assert len(await privacy.mark(connection, "client-17", [token.token.id], 100)) == 2
         assert await erase_batch(connection, None, 100) == 0
-        for order in (told, silent):
+        for order in (notified, silent):
             await orders.move(connection, order.id, ["created"], "cancelled", None, NOW)
         # the one that has callbacks to deliver waits for them
         assert await erase_batch(connection, None, 100) == 1
         await connection.execute(deliveries.update().values(state="delivered", next_attempt_at=None))
         assert await erase_batch(connection, None, 100) == 1
         assert await erase_batch(connection, None, 100) == 0
-    after = await as_they_are(store, {"told": told, "silent": silent})
+    after = await as_they_are(store, {"notified": notified, "silent": silent})
     assert {order.email for order in after.values()} == {""}
 
 
@@ -234,7 +234,7 @@ async def test_a_restored_backup_is_erased_again_by_the_ids(
 async def test_nothing_is_left_in_any_file(url: str, store: Store, new_order: NewOrders, token: CreatedToken) -> None:
     secrets = (b"buyer@example.com", b"token=abcdefgh", b"76561198000000001", b"client-17", b"SPRING", b"newsletter")
 
-    def found() -> set[bytes]:
+    def readable_secrets() -> set[bytes]:
         file = sqlite_file(url)
         data = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
         return {secret for secret in secrets if secret in data}
@@ -243,11 +243,11 @@ async def test_nothing_is_left_in_any_file(url: str, store: Store, new_order: Ne
         async with store.transaction() as connection:
             order = await orders.place(connection, new_order(item), NOW)
             await orders.move(connection, order.id, ["created"], "failed", "SPRING it was", NOW)
-    assert found() == set(secrets)
+    assert readable_secrets() == set(secrets)
     reader = store.reading()
     async with reader as connection:  # keeps the write-ahead log as it was
         await orders.get(connection, order.id)
         erasure = await forget_account(store, "client-17", [token.token.id], lambda _: None)
         assert (len(erasure.erased), erasure.journal_emptied) == (50, False)
     assert await store.empty_journal(erased=False)
-    assert found() == set()
+    assert readable_secrets() == set()

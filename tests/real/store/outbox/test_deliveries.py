@@ -34,27 +34,27 @@ class Room:
 
     def __init__(self, left: int = 100, saturated: Saturated | None = None, of_a_receiver: int = 100) -> None:
         self.left = left
-        self.asked: list[str] = []
+        self.receivers: list[str] = []
         self._saturated = saturated or Saturated()
         self._of_a_receiver = of_a_receiver
 
     def saturated(self) -> Saturated:
-        full = {one for one in self.asked if self.asked.count(one) >= self._of_a_receiver}
+        full = {receiver for receiver in self.receivers if self.receivers.count(receiver) >= self._of_a_receiver}
         return replace(self._saturated, receivers=[*self._saturated.receivers, *full])
 
     def admit(self, receiver: str, _token_id: str, *, sandbox: bool) -> bool:  # as the dispatcher's has it
-        self.asked.append(receiver)
-        if self.left <= 0 or self.asked.count(receiver) > self._of_a_receiver:
+        self.receivers.append(receiver)
+        if self.left <= 0 or self.receivers.count(receiver) > self._of_a_receiver:
             return False
         self.left -= 1
         return True
 
 
 async def leased(store: Store, now: datetime = NOW, room: Room | None = None) -> list[DeliveryWork]:
-    held = room or Room()
+    capacity = room or Room()
     async with store.transaction() as connection:
-        due = await deliveries.any_due(connection, now, held.saturated())
-        taken = await deliveries.lease(connection, now, 30.0, held)
+        due = await deliveries.any_due(connection, now, capacity.saturated())
+        taken = await deliveries.lease(connection, now, 30.0, capacity)
         assert due or not taken
         return taken
 
@@ -80,8 +80,8 @@ async def ended(store: Store) -> None:
 
 async def listed(store: Store, order: Order) -> list[tuple[str, str, datetime | None]]:
     async with store.reading() as connection:
-        found = await redelivery.of_order(connection, order.id)
-        return [(one.event, one.state, one.next_attempt_at) for one in found]
+        rows = await redelivery.of_order(connection, order.id)
+        return [(delivery.event, delivery.state, delivery.next_attempt_at) for delivery in rows]
 
 
 async def test_a_lease_holds_until_it_runs_out(store: Store, new_order: NewOrders) -> None:
@@ -107,13 +107,13 @@ async def test_what_was_delivered_is_delivered_whoever_holds_it(store: Store, ne
 
 async def test_only_the_first_pending_event_of_an_order_is_due(store: Store, new_order: NewOrders) -> None:
     order = await placed(store, new_order(1), "processing", "delivered")
-    seen = []
+    sent = []
     for _ in range(3):
         [work] = await leased(store)
         assert isinstance(work.subject, Order)
-        seen.append((work.n, work.subject.state))
+        sent.append((work.n, work.subject.state))
         assert await finished(store, work, "delivered" if work.n != 2 else "failed")
-    assert seen == [(1, "created"), (2, "processing"), (3, "delivered")]
+    assert sent == [(1, "created"), (2, "processing"), (3, "delivered")]
     assert await leased(store) == []
     assert [state for _, state, _ in await listed(store, order)] == ["delivered", "failed", "delivered"]
 
@@ -245,7 +245,7 @@ async def test_an_erased_address_leaves_numbers_and_nothing_to_do(store: Store, 
 async def test_recovery_takes_what_was_tried_and_missed(store: Store, new_order: NewOrders, state: str) -> None:
     order = await placed(store, new_order(1), "processing")
     untouched = await placed(store, new_order(2))
-    [work] = [one for one in await leased(store) if one.subject.id == order.id]
+    [work] = [delivery for delivery in await leased(store) if delivery.subject.id == order.id]
     await finished(store, work, state, NOW + timedelta(hours=5) if state == "pending" else None)
 
     async def recovered(since: datetime) -> int:

@@ -188,8 +188,8 @@ async def test_an_order_during_an_index_update_is_indexed_too(store: Store, new_
     async with store.transaction() as connection:
         await orders.place(connection, new_order(5), NOW)
     await (mark_applied(store, work) if outcome == "applied" else mark_failed(store, work, retry_after=0))
-    (told,) = await lease(store)
-    assert (told.version, told.bound) == (2, True)
+    (update,) = await lease(store)
+    assert (update.version, update.bound) == (2, True)
 
 
 async def test_of_some_items_those_that_were_ever_ordered_are_indexed_again(store: Store) -> None:

@@ -14,7 +14,7 @@ class HangingEngine(FeedEngine):
 
     def __init__(self) -> None:
         super().__init__(Settings(_env_file=None), 30)
-        self.begun = asyncio.Event()
+        self.started = asyncio.Event()
         self.requests = 0
 
     async def hits(self, pit: str, body: Json) -> list[SnapshotHit]:
@@ -23,7 +23,7 @@ class HangingEngine(FeedEngine):
         if "search_after" not in body:
             return [SnapshotHit(key=str(number), fields={"bound": [pit]}) for number in range(body["size"])]
         self.requests += 1
-        self.begun.set()
+        self.started.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -36,7 +36,7 @@ async def test_who_stops_reading_differences_ends_what_was_read_ahead() -> None:
     engine = HangingEngine()
     async with aclosing(diff_indices(Snapshot(engine, 730, "before"), Snapshot(engine, 730, "after"))) as differences:
         await anext(differences)
-        await engine.begun.wait()
+        await engine.started.wait()
         assert engine.requests == 2
     assert engine.requests == 0
     await engine.close()

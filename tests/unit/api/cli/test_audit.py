@@ -35,7 +35,7 @@ def entries(*options: str) -> list[dict[str, Any]]:
 
 def test_commands_are_recorded_with_their_user_in_order() -> None:
     created = run("token", "create", "--name", "shop", "--scope", "order", "--json")
-    made = json.loads(created.stdout)
+    token = json.loads(created.stdout)
     for command in (
         ("token", "limit", "shop", "--max-active", "7"),
         ("webhook", "rotate", "shop"),
@@ -43,21 +43,21 @@ def test_commands_are_recorded_with_their_user_in_order() -> None:
         ("token", "revoke", "shop"),
     ):
         assert run(*command).exit_code == 0
-    found = entries()
-    assert [entry["action"] for entry in found] == [
+    recorded = entries()
+    assert [entry["action"] for entry in recorded] == [
         "token.create",
         "token.limit",
         "webhook.rotate",
         "webhook.recover",
         "token.revoke",
     ]
-    assert {entry["actor"] for entry in found} == {"command"}
-    assert {entry["actorName"].split("@")[0] for entry in found} == {"ann"}
-    assert {entry["subject"] for entry in found} == {made["id"]}
-    assert found[0]["details"]["scopes"] == ["order"]
-    assert found[1]["details"]["maxActive"] == 7
-    assert made["token"] not in json.dumps(found)
-    assert made["webhookSecret"] not in json.dumps(found)
+    assert {entry["actor"] for entry in recorded} == {"command"}
+    assert {entry["actorName"].split("@")[0] for entry in recorded} == {"ann"}
+    assert {entry["subject"] for entry in recorded} == {token["id"]}
+    assert recorded[0]["details"]["scopes"] == ["order"]
+    assert recorded[1]["details"]["maxActive"] == 7
+    assert token["token"] not in json.dumps(recorded)
+    assert token["webhookSecret"] not in json.dumps(recorded)
 
 
 def test_a_migration_is_recorded_where_it_changed_something(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ def test_what_was_refused_is_not_recorded() -> None:
 
 def test_entries_are_chosen_by_actor_subject_and_time() -> None:
     run("token", "create", "--name", "a", "--scope", "order")
-    made = json.loads(run("token", "create", "--name", "b", "--scope", "order", "--json").stdout)
-    assert [entry["details"]["name"] for entry in entries("--subject", made["id"])] == ["b"]
+    token = json.loads(run("token", "create", "--name", "b", "--scope", "order", "--json").stdout)
+    assert [entry["details"]["name"] for entry in entries("--subject", token["id"])] == ["b"]
     assert len(entries("--actor", "command")) == 2
     assert entries("--actor", "system") == []
     later = run("audit", "--since", "2999-01-01T00:00:00Z")

@@ -32,7 +32,7 @@ class Machine:
         """Runs a command."""
         return CliRunner().invoke(main, arguments)
 
-    def made(self, *arguments: str) -> dict[str, Any]:
+    def report(self, *arguments: str) -> dict[str, Any]:
         """What a command that works says as JSON."""
         result = self.run(*arguments, "--json")
         assert result.exit_code == 0, result.output
@@ -41,7 +41,7 @@ class Machine:
 
     def token(self, name: str) -> dict[str, Any]:
         """A new token."""
-        return self.made("token", "create", "--name", name, "--scope", "order")
+        return self.report("token", "create", "--name", name, "--scope", "order")
 
     def failed_callback(self, token_id: str, at: datetime) -> str:
         """An order whose only callback was attempted then and is given up."""
@@ -76,22 +76,22 @@ class Machine:
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
-    made = Machine(tmp_path)
+    created = Machine(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GEAR_DATABASE_URL", made.url)
-    asyncio.run(migrated(made.url))
-    return made
+    monkeypatch.setenv("GEAR_DATABASE_URL", created.url)
+    asyncio.run(migrated(created.url))
+    return created
 
 
 def test_a_rotated_secret_is_shown_once_and_the_old_one_valid_for_a_while(machine: Machine) -> None:
     token = machine.token("shop")
-    shown = machine.made("webhook", "rotate", "shop", "--keep", "2h")
+    shown = machine.report("webhook", "rotate", "shop", "--keep", "2h")
     assert shown["id"] == token["id"]
     assert shown["webhookSecret"] != token["webhookSecret"]
     until = datetime.fromisoformat(shown["previousValidUntil"])
     assert timedelta(minutes=119) < until - datetime.now(UTC) < timedelta(minutes=121)
     assert shown["webhookSecret"] not in machine.run("token", "list", "--json").stdout
-    assert machine.made("webhook", "rotate", token["id"], "--at-once")["previousValidUntil"] is None
+    assert machine.report("webhook", "rotate", token["id"], "--at-once")["previousValidUntil"] is None
 
 
 def test_a_secret_is_rotated_for_one_token_only(machine: Machine) -> None:
@@ -111,10 +111,10 @@ def test_what_failed_since_a_time_is_sent_again(machine: Machine, since: str) ->
     missed = [machine.failed_callback(token["id"], now - timedelta(hours=1)) for _ in range(3)]
     foreign = machine.failed_callback(other["id"], now - timedelta(hours=1))
     when = since if since == "2h" else (now - timedelta(hours=2)).isoformat()
-    assert machine.made("webhook", "recover", "--token", "shop", "--since", when)["recovered"] == 3
+    assert machine.report("webhook", "recover", "--token", "shop", "--since", when)["recovered"] == 3
     assert [machine.state(order) for order in missed] == ["pending"] * 3
     assert [machine.state(order) for order in (old, foreign)] == ["failed", "failed"]
-    assert machine.made("webhook", "backlog")["overdue"] == 3
+    assert machine.report("webhook", "backlog")["overdue"] == 3
     assert "3 overdue, the oldest since 20" in machine.run("webhook", "backlog").stdout
 
 
@@ -126,11 +126,13 @@ def test_many_orders_are_recovered_in_several_transactions(machine: Machine) -> 
     assert asyncio.run(recover_all(token["id"], since, batch=2)) == 5
 
 
-@pytest.mark.parametrize(("since", "said"), [("yesterday", "neither a time"), ("2026-03-01T12:00:00", "no time zone")])
-def test_a_time_that_is_none_is_refused(machine: Machine, since: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("since", "message"), [("yesterday", "neither a time"), ("2026-03-01T12:00:00", "no time zone")]
+)
+def test_a_time_that_is_none_is_refused(machine: Machine, since: str, message: str) -> None:
     result = machine.run("webhook", "recover", "--token", "shop", "--since", since)
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_recover_needs_a_token_that_there_is(machine: Machine) -> None:
@@ -145,7 +147,7 @@ def test_an_integrator_checks_a_received_callback(machine: Machine, tmp_path: Pa
     (tmp_path / "secret.txt").write_text(WORK.secrets[0] + "\n")
     (tmp_path / "headers.txt").write_text("\n".join(f"{name}: {value}" for name, value in message.headers.items()))
     command = ("webhook", "verify", "body.json", "--secret-file", "secret.txt", "--headers", "headers.txt")
-    assert machine.made(*command) == {"verified": True, "problem": None}
+    assert machine.report(*command) == {"verified": True, "problem": None}
     (tmp_path / "body.json").write_bytes(message.body + b"\n")
     result = machine.run(*command, "--json")
     assert result.exit_code == 1
@@ -161,17 +163,17 @@ def test_a_dispatcher_must_know_the_address_of_the_orders_pages(machine: Machine
 
 def test_an_endpoint_is_registered_listed_rotated_and_removed(machine: Machine) -> None:
     token = machine.token("shop")
-    added = machine.made("webhook", "endpoint", "add", "shop", "https://shop.example.com/hooks")
+    added = machine.report("webhook", "endpoint", "add", "shop", "https://shop.example.com/hooks")
     assert (added["token"], added["url"], added["exact"]) == (token["id"], "https://shop.example.com/hooks", False)
     assert added["webhookSecret"].startswith("whsec_")
     listed = machine.run("webhook", "endpoint", "list", "--json").stdout
     assert [entry["id"] for entry in json.loads(listed)] == [added["id"]]
     assert "whsec_" not in listed
-    rotated = machine.made("webhook", "endpoint", "rotate", added["id"], "--keep", "2h")
+    rotated = machine.report("webhook", "endpoint", "rotate", added["id"], "--keep", "2h")
     assert rotated["webhookSecret"] not in (added["webhookSecret"], token["webhookSecret"])
     assert timedelta(minutes=119) < datetime.fromisoformat(rotated["previousValidUntil"]) - datetime.now(UTC)
-    assert machine.made("webhook", "endpoint", "rotate", added["id"], "--at-once")["previousValidUntil"] is None
-    assert machine.made("webhook", "endpoint", "remove", added["id"]) == {"removed": added["id"]}
+    assert machine.report("webhook", "endpoint", "rotate", added["id"], "--at-once")["previousValidUntil"] is None
+    assert machine.report("webhook", "endpoint", "remove", added["id"]) == {"removed": added["id"]}
     assert json.loads(machine.run("webhook", "endpoint", "list", "--json").stdout) == []
 
 
@@ -189,8 +191,8 @@ def test_an_endpoint_is_registered_listed_rotated_and_removed(machine: Machine) 
 )
 def test_an_endpoint_that_makes_no_sense_is_refused(machine: Machine, arguments: tuple[str, ...], reason: str) -> None:
     machine.token("shop")
-    machine.made("webhook", "endpoint", "add", "shop", "https://shop.example.com/taken")
-    machine.made("webhook", "endpoint", "add", "shop", "https://shop.example.com/?exact=1", "--exact")
+    machine.report("webhook", "endpoint", "add", "shop", "https://shop.example.com/taken")
+    machine.report("webhook", "endpoint", "add", "shop", "https://shop.example.com/?exact=1", "--exact")
     result = machine.run("webhook", "endpoint", *arguments)
     assert result.exit_code == 1
     assert reason in result.stderr
@@ -198,8 +200,8 @@ def test_an_endpoint_that_makes_no_sense_is_refused(machine: Machine, arguments:
 
 def test_callbacks_of_a_revoked_token_are_stopped_later_by_its_id(machine: Machine) -> None:
     token = machine.token("shop")
-    assert machine.made("token", "revoke", "shop") == {"revoked": "shop", "callbacksStopped": False}
+    assert machine.report("token", "revoke", "shop") == {"revoked": "shop", "callbacksStopped": False}
     assert "no usable token" in machine.run("token", "revoke", "shop", "--stop-callbacks").stderr
-    stopped = machine.made("token", "revoke", token["id"], "--stop-callbacks")
+    stopped = machine.report("token", "revoke", token["id"], "--stop-callbacks")
     assert stopped == {"revoked": token["id"], "callbacksStopped": True}
     assert machine.run("token", "revoke", token["id"], "--stop-callbacks").exit_code == 1

@@ -43,7 +43,7 @@ def gear_api(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     return run
 
 
-def made(gear_api: Any, *options: str) -> dict[str, Any]:
+def create_token(gear_api: Any, *options: str) -> dict[str, Any]:
     result = gear_api("token", "create", "--name", "shop", "--scope", "search", *options, "--json")
     assert result.exit_code == 0, result.output
     shown: dict[str, Any] = json.loads(result.stdout)
@@ -61,8 +61,8 @@ def test_every_command_explains_itself_with_an_example(path: tuple[str, ...], op
 
 
 def test_the_commands_are_those_of_the_contract() -> None:
-    found = {" ".join(path) for path in commands(main)}
-    assert {"serve", "token create", "token list", "token revoke", "openapi", "migrate"} <= found
+    command_names = {" ".join(path) for path in commands(main)}
+    assert {"serve", "token create", "token list", "token revoke", "openapi", "migrate"} <= command_names
     assert SCOPES == tokens.SCOPES
 
 
@@ -73,7 +73,7 @@ def test_the_installed_command_starts_and_says_its_version() -> None:
 
 
 def test_a_new_token_is_shown_with_its_two_secrets(gear_api: Any) -> None:
-    shown = made(gear_api, "--scope", "order")
+    shown = create_token(gear_api, "--scope", "order")
     assert re.fullmatch(r"gear_[A-Za-z0-9_-]{43}", shown["token"])
     assert shown["webhookSecret"].startswith("whsec_")
     assert shown["id"].startswith("tok_")
@@ -101,7 +101,7 @@ def test_people_read_it_line_by_line_and_are_asked_to_keep_it(gear_api: Any) -> 
     ],
 )
 def test_a_token_may_expire(gear_api: Any, text: str, length: timedelta) -> None:
-    shown = made(gear_api, "--expires", text, "--sandbox")
+    shown = create_token(gear_api, "--expires", text, "--sandbox")
     created, expires = (datetime.fromisoformat(shown[name]) for name in ("createdAt", "expiresAt"))
     assert expires - created == length
     assert abs(created - datetime.now(UTC)) < timedelta(minutes=5)
@@ -136,11 +136,12 @@ def test_a_token_that_cannot_be_is_refused(gear_api: Any, options: list[str], st
 
 
 def test_the_list_has_every_token_and_no_secret(gear_api: Any) -> None:
-    first, second = made(gear_api), made(gear_api, "--expires", "1d")
+    first, second = create_token(gear_api), create_token(gear_api, "--expires", "1d")
     as_json, as_text = gear_api("token", "list", "--json"), gear_api("token", "list")
     listed = json.loads(as_json.stdout)
     assert listed == [
-        {key: value for key, value in one.items() if key not in ("token", "webhookSecret")} for one in (first, second)
+        {key: value for key, value in token.items() if key not in ("token", "webhookSecret")}
+        for token in (first, second)
     ]
     for secret in (first["token"], first["webhookSecret"], second["token"], second["webhookSecret"]):
         assert secret not in as_json.output + as_text.output
@@ -156,24 +157,24 @@ def test_an_empty_list_is_an_empty_list(gear_api: Any) -> None:
 
 
 def test_a_token_is_revoked_by_its_name_or_id_and_only_once(gear_api: Any) -> None:
-    shown = made(gear_api)
+    shown = create_token(gear_api)
     assert gear_api("token", "revoke", shown["name"]).exit_code == 0
-    (held,) = json.loads(gear_api("token", "list", "--json").stdout)
-    assert held["revokedAt"] is not None
+    (listed,) = json.loads(gear_api("token", "list", "--json").stdout)
+    assert listed["revokedAt"] is not None
     assert "revoked" in gear_api("token", "list").stdout
     again = gear_api("token", "revoke", shown["id"])
     assert again.exit_code == 1
     assert "gear-api token list" in again.stderr
-    other = made(gear_api)
+    other = create_token(gear_api)
     assert gear_api("token", "revoke", other["id"]).exit_code == 0
 
 
 def test_a_name_of_two_tokens_revokes_neither(gear_api: Any) -> None:
-    ids = [made(gear_api)["id"], made(gear_api)["id"]]
+    ids = [create_token(gear_api)["id"], create_token(gear_api)["id"]]
     result = gear_api("token", "revoke", "shop")
     assert result.exit_code == 1
-    assert all(one in result.stderr for one in ids)
-    assert [one["revokedAt"] for one in json.loads(gear_api("token", "list", "--json").stdout)] == [None, None]
+    assert all(token_id in result.stderr for token_id in ids)
+    assert [token["revokedAt"] for token in json.loads(gear_api("token", "list", "--json").stdout)] == [None, None]
 
 
 @pytest.mark.parametrize("arguments", [["create", "--name", "x", "--scope", "search"], ["list"], ["revoke", "x"]])
@@ -190,7 +191,7 @@ def test_without_a_schema_the_commands_say_what_to_do(
 def test_migrating_twice_is_as_good_as_once(gear_api: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GEAR_DATABASE_URL", f"sqlite:///{tmp_path}/new.db")
     assert gear_api("migrate").exit_code == 0
-    made(gear_api)
+    create_token(gear_api)
     result = gear_api("migrate")
     assert (result.exit_code, result.stdout) == (0, "")
     assert len(json.loads(gear_api("token", "list", "--json").stdout)) == 1

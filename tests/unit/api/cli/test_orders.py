@@ -66,14 +66,14 @@ def test_an_unknown_token_is_refused(database: str) -> None:
 
 
 def test_a_token_has_quotas_from_the_beginning_and_gets_others(database: str) -> None:
-    made = shown("token", "create", "--name", "shop", "--scope", "order")
-    assert (made["maxActive"], made["maxActivePerAccount"]) == (1000, None)
+    created = shown("token", "create", "--name", "shop", "--scope", "order")
+    assert (created["maxActive"], created["maxActivePerAccount"]) == (1000, None)
     more = shown(
         "token", "create", "--name", "b", "--scope", "order", "--max-active", "5", "--max-active-per-account=2"
     )
     assert (more["maxActive"], more["maxActivePerAccount"]) == (5, 2)
     changed = shown("token", "limit", "shop", "--max-active", "7", "--max-active-per-account", "3")
-    assert changed == {"id": made["id"], "maxActive": 7, "maxActivePerAccount": 3, "rateLimit": None}
+    assert changed == {"id": created["id"], "maxActive": 7, "maxActivePerAccount": 3, "rateLimit": None}
     listed = {token["name"]: (token["maxActive"], token["maxActivePerAccount"]) for token in shown("token", "list")}
     assert listed == {"shop": (7, 3), "b": (5, 2)}
     assert run("token", "limit", "nobody").exit_code == 1

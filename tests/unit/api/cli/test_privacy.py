@@ -23,16 +23,16 @@ async def fill(url: str) -> dict[str, str]:
     await migrated(url)
     store = Store(url)
     now = datetime.now(UTC)
-    found = {}
+    ids = {}
     async with store.transaction() as connection:
         for item, name in enumerate(("shop", "shop", "other")):
-            if name not in found:
-                found[name] = (await tokens.create(connection, name, ["order"], False, None, now)).token.id
-            order = await orders.place(connection, new_order(found[name], item), now)
-            found[f"order {item}"] = order.id
-        await orders.move(connection, found["order 1"], ["created"], "failed", None, now)
+            if name not in ids:
+                ids[name] = (await tokens.create(connection, name, ["order"], False, None, now)).token.id
+            order = await orders.place(connection, new_order(ids[name], item), now)
+            ids[f"order {item}"] = order.id
+        await orders.move(connection, ids["order 1"], ["created"], "failed", None, now)
     await store.close()
-    return found
+    return ids
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_ended_orders_are_erased_and_active_ones_named(filled: dict[str, str], b
 
 def test_the_account_may_come_from_stdin_and_be_of_every_token(filled: dict[str, str]) -> None:
     done = forget("-", "--every-token", "--json", input="client-17\n")
-    assert {one["id"] for one in json.loads(done.stdout)["waiting"]} == {filled["order 0"], filled["order 2"]}
+    assert {order["id"] for order in json.loads(done.stdout)["waiting"]} == {filled["order 0"], filled["order 2"]}
     again = forget("client-17", "--every-token", "--json")
     assert json.loads(again.stdout)["erased"] == []
 
@@ -79,11 +79,11 @@ def test_the_account_may_come_from_stdin_and_be_of_every_token(filled: dict[str,
 def test_the_ids_are_preserved_and_erased_again_after_a_restore(filled: dict[str, str], tmp_path: Path) -> None:
     backup = shutil.copy(tmp_path / "gear.db", tmp_path / "backup.db")
     assert forget("client-17", "--token", "shop").exit_code == 0
-    kept = tmp_path / "gear.db.forgotten"
-    assert kept.stat().st_mode & 0o777 == 0o600
-    assert sorted(kept.read_text().split()) == sorted([filled["order 0"], filled["order 1"]])
+    file = tmp_path / "gear.db.forgotten"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert sorted(file.read_text().split()) == sorted([filled["order 0"], filled["order 1"]])
     shutil.copy(backup, tmp_path / "gear.db")
-    again = forget("--again", str(kept), "--json")
+    again = forget("--again", str(file), "--json")
     assert again.exit_code == 0, again.output
     waiting = [{"id": filled["order 0"], "state": "created"}]
     assert json.loads(again.stdout) == {"erased": [filled["order 1"]], "waiting": waiting}

@@ -41,9 +41,9 @@ RESTRICTED = (
 
 @pytest.mark.usefixtures("file")
 def test_a_token_for_browsers_is_shown_and_listed() -> None:
-    made: dict[str, Any] = json.loads(create(*RESTRICTED, "--json").stdout)
+    created: dict[str, Any] = json.loads(create(*RESTRICTED, "--json").stdout)
     (entry,) = json.loads(listed("--json"))
-    for shown in (made, entry):
+    for shown in (created, entry):
         assert shown["rateLimit"] == 500
         assert shown["filters"] == {"weapon": ["AK-47"], "price": {"max": 19.99}}
         assert shown["origins"] == ["https://shop.example", "http://localhost:3000"]

@@ -58,11 +58,11 @@ async def test_a_lookup_that_began_before_a_product_came_is_not_remembered_as_af
     for _ in range(2):
         await search.find(lookups(), PRODUCTS, needs_revision=True)
 
-    async def another_search_has_seen_it_come() -> None:
+    async def another_search_reads_it() -> None:
         before = await search.find(lookups(), PRODUCTS, needs_revision=True)
         assert before.entries[0].size == 2
 
-    engine.is_between, engine.another = True, another_search_has_seen_it_come
+    engine.is_between, engine.another = True, another_search_reads_it
     await search.find(lookups(), PRODUCTS, needs_revision=True)
     assert search.cached(lookups(), PRODUCTS) is None
     await search.find(lookups(), PRODUCTS, needs_revision=True)

@@ -118,8 +118,8 @@ def test_connections_that_are_refused_too_often_are_held() -> None:
     assert {credit.hold_seconds() for _ in range(MAX_REFUSAL_CREDIT)} == {0.0}
     assert credit.hold_seconds() == HOLD_SECONDS
     credit.add_work()
-    held = [credit.hold_seconds() for _ in range(REFUSALS_PER_REQUEST + 1)]
-    assert held == [0.0] * REFUSALS_PER_REQUEST + [HOLD_SECONDS]
+    holds = [credit.hold_seconds() for _ in range(REFUSALS_PER_REQUEST + 1)]
+    assert holds == [0.0] * REFUSALS_PER_REQUEST + [HOLD_SECONDS]
 
 
 async def test_a_slot_is_given_back_however_it_ends() -> None:

@@ -19,9 +19,9 @@ def test_a_clients_own_id_is_preserved(offered: str) -> None:
 
 @pytest.mark.parametrize("offered", [None, "", "x" * 65, "a b", "a\n", "ä", '"', "a/b", "{}"])
 def test_any_other_gives_a_new_one(offered: str | None) -> None:
-    given = request_id(scope_with(offered))
-    assert given != offered
-    assert len(bytes.fromhex(given)) == 16
+    generated = request_id(scope_with(offered))
+    assert generated != offered
+    assert len(bytes.fromhex(generated)) == 16
 
 
 def test_a_request_has_one_id_and_two_requests_have_two() -> None:
@@ -74,10 +74,10 @@ async def test_a_fault_is_logged_as_500_and_goes_on() -> None:
 
 
 async def test_what_is_not_http_passes_untouched() -> None:
-    seen: list[Scope] = []
+    scopes: list[Scope] = []
 
     async def note(scope: Scope, receive: Receive, send: Send) -> None:
-        seen.append(scope)
+        scopes.append(scope)
 
     await run(RequestIdMiddleware(note, uncounted), {"type": "lifespan"})
-    assert seen == [{"type": "lifespan"}]
+    assert scopes == [{"type": "lifespan"}]

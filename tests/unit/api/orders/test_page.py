@@ -95,11 +95,11 @@ def test_the_page_speaks_the_languages_of_the_shop_window() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "accepted", "language"),
+    ("wanted", "accepted", "language"),
     [(None, "", "en"), (None, "uk-UA,uk;q=0.9", "uk"), ("ja", "uk", "ja"), ("xx", "uk", "uk"), ("", "fi", "en")],
 )
-def test_the_buyer_is_spoken_to_in_their_language(chosen: str | None, accepted: str, language: str) -> None:
-    assert page.language_of(chosen, accepted) == language
+def test_the_buyer_is_spoken_to_in_their_language(wanted: str | None, accepted: str, language: str) -> None:
+    assert page.language_of(wanted, accepted) == language
 
 
 def test_names_and_pictures_cannot_carry_markup() -> None:

@@ -57,8 +57,8 @@ ALL, NONE = [0, 1, 2], list[int]()
     ],
 )
 def test_what_surely_and_possibly_matches(clause: dict[str, Any], sure: list[int], possible: list[int]) -> None:
-    found = prefilter_of(FIELDS, clause)(BATCH)
-    assert (places_in(found[0]), places_in(found[1])) == (sure, possible)
+    candidates = prefilter_of(FIELDS, clause)(BATCH)
+    assert (places_in(candidates[0]), places_in(candidates[1])) == (sure, possible)
 
 
 def test_a_change_is_a_candidate_where_its_item_may_match_and_did_not_surely_match_before() -> None:

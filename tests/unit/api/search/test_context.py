@@ -71,14 +71,14 @@ def test_a_cursor_has_no_page(page: int) -> None:
 async def test_an_index_is_searched_and_from_a_position_on_a_point_in_time() -> None:
     engine = ScriptedEngine(lambda body: {"hits": {"total": {"value": len(body)}, "hits": [HIT]}})
     context = search_context(engine, PLATFORMS, SearchBody(platform=730, query="ak"))
-    found = page_of(context.query, await context.source.search_all([{"query": {}, "size": 1}]))
-    assert (found.total, found.hits, found.size) == (2, [HIT], 1)
-    assert replace(found, hits=[], groups=3).size == 3, "groups have no hits"
-    frozen = context.at(PointInTime(engine, "pit", False, 1.5, ()), Position(20, 35)).parsed_as(context.query.parsed)
-    responses = await frozen.source.search_all([{}, {"size": 1}])
+    page = page_of(context.query, await context.source.search_all([{"query": {}, "size": 1}]))
+    assert (page.total, page.hits, page.size) == (2, [HIT], 1)
+    assert replace(page, hits=[], groups=3).size == 3, "groups have no hits"
+    continued = context.at(PointInTime(engine, "pit", False, 1.5, ()), Position(20, 35)).parsed_as(context.query.parsed)
+    responses = await continued.source.search_all([{}, {"size": 1}])
     assert [response["hits"]["total"]["value"] for response in responses] == [1, 2]
-    assert page_of(frozen.query, responses).total == 35, "a cursor knows it from its first page on"
+    assert page_of(continued.query, responses).total == 35, "a cursor knows it from its first page on"
     many: list[EngineResponse] = [{"hits": {"hits": [HIT] * 21}}]
-    assert (len(page_of(frozen.query, many).hits), page_of(frozen.query, many).has_next) == (20, True)
+    assert (len(page_of(continued.query, many).hits), page_of(continued.query, many).has_next) == (20, True)
     pit = {"pit": {"id": "pit", "keep_alive": "1500ms"}}
     assert engine.round_trips == [[{"query": {}, "size": 1}], [pit], [{"size": 1, **pit}]]

@@ -23,7 +23,7 @@ from tests.support.golden import GOLDEN, Golden
 from tests.support.platforms import shared_platforms
 from tests.support.search.engines import ScriptedEngine
 
-PLATFORMS = [one for one in shared_platforms() if one.id == 730]
+PLATFORMS = [platform for platform in shared_platforms() if platform.id == 730]
 CASES: dict[str, str] = {
     "default": '{"groupBy": "name"}',
     "page": '{"groupBy": "name", "limit": 7, "page": 3, "filters": {"weapon": ["AK-47"]}}',

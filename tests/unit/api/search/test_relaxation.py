@@ -52,7 +52,7 @@ def test_only_what_may_be_a_word_is_read_as_one() -> None:
     read = numbers_as_words(first)
     assert read is not None
     (reading,) = read.parses
-    assert ([term.typed for term in reading.terms], [one.typed for one in reading.quantities]) == (
+    assert ([term.typed for term in reading.terms], [quantity.typed for quantity in reading.quantities]) == (
         ["redline", "20", "50"],
         ["under 70"],
     )
@@ -90,8 +90,10 @@ def test_neither_known_words_nor_numbers_nor_the_vocabulary_are_mistyped() -> No
     )
     assert some is not None
     assert every is not None
-    assert [one["typed"] for one in explained(first, some)["relaxed"] if one["to"] == "similar words"] == ["dragn"]
-    assert [one["typed"] for one in explained(first, every)["relaxed"] if one["to"] == "similar words"] == [
+    assert [change["typed"] for change in explained(first, some)["relaxed"] if change["to"] == "similar words"] == [
+        "dragn"
+    ]
+    assert [change["typed"] for change in explained(first, every)["relaxed"] if change["to"] == "similar words"] == [
         "dragn",
         "lore",
     ]
@@ -101,9 +103,9 @@ def test_neither_known_words_nor_numbers_nor_the_vocabulary_are_mistyped() -> No
 
 def relaxed(first: ParsedQuery, how: Relaxation) -> list[dict[str, Any]]:
     """What the last reading of a kind says of itself."""
-    readings = [one for one in (*relaxations(first), *corrections(first, ())) if one.relaxation == how]
-    found: list[dict[str, Any]] = explained(first, readings[-1])["relaxed"]
-    return found
+    readings = [query for query in (*relaxations(first), *corrections(first, ())) if query.relaxation == how]
+    changes: list[dict[str, Any]] = explained(first, readings[-1])["relaxed"]
+    return changes
 
 
 def narrow(read: ParsedQuery) -> list[str]:
@@ -112,7 +114,7 @@ def narrow(read: ParsedQuery) -> list[str]:
 
 def test_words_that_narrow_become_words_of_the_name_one_after_the_other() -> None:
     first = strict("glove case")
-    kinds = [(one.relaxation, narrow(one)) for one in relaxations(first)]
+    kinds = [(query.relaxation, narrow(query)) for query in relaxations(first)]
     assert kinds == [("strict", ["glove", "case"]), ("words", ["case"]), ("words", []), ("names", [])]
     assert relaxed(first, Relaxation.WORDS) == [
         {"typed": typed, "to": "its meaning, or a word of the name"} for typed in ("glove", "case")
@@ -122,13 +124,13 @@ def test_words_that_narrow_become_words_of_the_name_one_after_the_other() -> Non
 
 def test_what_says_nothing_of_an_item_is_left_out_where_nothing_has_it() -> None:
     first = strict("nice ak skin under 50")
-    readings = [one for one in relaxations(first) if one.relaxation == Relaxation.FILLERS]
-    assert {tuple(term.typed for term in one.parses[0].terms) for one in readings} == {("ak",)}
+    readings = [query for query in relaxations(first) if query.relaxation == Relaxation.FILLERS]
+    assert {tuple(term.typed for term in query.parses[0].terms) for query in readings} == {("ak",)}
     left_out = [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in ("nice", "skin")]
     assert relaxed(first, Relaxation.FILLERS)[:2] == left_out
     assert relaxed(strict("nice skin redlime"), Relaxation.TYPOS)[:2] == left_out
     only_fillers = strict("nice skin")
-    assert [one.relaxation for one in relaxations(only_fillers)] == [
+    assert [query.relaxation for query in relaxations(only_fillers)] == [
         "strict",
         "sets",
         "names",
@@ -138,20 +140,20 @@ def test_what_says_nothing_of_an_item_is_left_out_where_nothing_has_it() -> None
 
 def test_a_bare_number_of_three_digits_is_read_as_a_seed_at_last() -> None:
     first = strict("ak case hardened 661")
-    assert [one.relaxation for one in relaxations(first)][-1] == "seeds"
+    assert [query.relaxation for query in relaxations(first)][-1] == "seeds"
     assert relaxed(first, Relaxation.SEEDS) == [
         {"typed": "ak", "to": "its meaning, or a word of the name"},
         {"typed": "661", "to": "a seed"},
     ]
-    assert "seeds" not in [one.relaxation for one in relaxations(strict("661"))]
-    with_filler = next(one for one in relaxations(strict("need ak 661")) if one.relaxation == "seeds")
+    assert "seeds" not in [query.relaxation for query in relaxations(strict("661"))]
+    with_filler = next(query for query in relaxations(strict("need ak 661")) if query.relaxation == "seeds")
     assert [term.typed for term in with_filler.parses[0].terms] == ["ak"]
 
 
 def test_several_values_of_a_field_are_any_of_them() -> None:
-    told = explained(strict("ak redline ft/mw"))
-    assert told["filters"] == {"weapon": ["AK-47"], "exterior": ["Field-Tested", "Minimal Wear"]}
-    assert told["terms"][-1] == {
+    explanation = explained(strict("ak redline ft/mw"))
+    assert explanation["filters"] == {"weapon": ["AK-47"], "exterior": ["Field-Tested", "Minimal Wear"]}
+    assert explanation["terms"][-1] == {
         "typed": "ft mw",
         "means": [{"exterior": ["Field-Tested"]}, {"exterior": ["Minimal Wear"]}],
     }
@@ -171,9 +173,9 @@ def test_a_word_is_looked_for_by_itself() -> None:
 
 
 def test_each_platform_reads_by_its_own_vocabulary() -> None:
-    found = interpretation(*[parse_query("ak arc under 5", [DOTA, CS2])] * 2)
-    (other,) = found["others"]
-    assert (found["platform"], found["filters"]) == (570, {"rarity": ["Arcana"], "price": {"max": 5}})
+    explanation = interpretation(*[parse_query("ak arc under 5", [DOTA, CS2])] * 2)
+    (other,) = explanation["others"]
+    assert (explanation["platform"], explanation["filters"]) == (570, {"rarity": ["Arcana"], "price": {"max": 5}})
     assert (other["platform"], other["filters"]) == (730, {"weapon": ["AK-47"], "price": {"max": 5}})
 
 
@@ -198,8 +200,8 @@ async def test_a_name_that_is_being_typed_asks_for_no_looser_relaxations() -> No
     """`20` is 2020, and only as a part of the name the year that is typed."""
     context, engine = searched("Sticker | NEO | Krakow 20", "match_bool_prefix")
     assert (await relax(context)).query.parsed.relaxation == Relaxation.NAMES
-    (questions,) = engine.round_trips
-    assert len(questions) < len(loose(context.query.parsed))
+    (bodies,) = engine.round_trips
+    assert len(bodies) < len(loose(context.query.parsed))
 
 
 async def test_typos_are_corrected_after_everything_else() -> None:

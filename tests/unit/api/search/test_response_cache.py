@@ -23,14 +23,14 @@ class Index:
     def __init__(self) -> None:
         self.revision: int | None = 1
         self.requests = 0
-        self.may_answer = asyncio.Event()
-        self.may_answer.set()
+        self.may_respond = asyncio.Event()
+        self.may_respond.set()
 
     async def ask(self, _: Sequence[Platform]) -> bytes | None:
         """The revision when the request came."""
         self.requests += 1
         revision = None if self.revision is None else b"%d" % self.revision
-        await self.may_answer.wait()
+        await self.may_respond.wait()
         return revision
 
 
@@ -65,14 +65,14 @@ async def settled() -> None:
 async def test_a_caller_after_a_request_was_sent_gets_the_next_revision() -> None:
     index = Index()
     revision = IndexRevision(index.ask, BackgroundTasks(), LONG)
-    index.may_answer.clear()
+    index.may_respond.clear()
     first = asyncio.create_task(revision.current(PLATFORMS))
     await settled()
     index.revision = 2
     later = [asyncio.create_task(revision.current(PLATFORMS)) for _ in range(5)]
     await settled()
     assert index.requests == 1
-    index.may_answer.set()
+    index.may_respond.set()
     assert await first == b"1"
     assert await asyncio.gather(*later) == [b"2"] * 5
     assert index.requests == 2
@@ -81,12 +81,12 @@ async def test_a_caller_after_a_request_was_sent_gets_the_next_revision() -> Non
 async def test_a_caller_that_goes_away_takes_nothing_from_the_others() -> None:
     index = Index()
     revision = IndexRevision(index.ask, BackgroundTasks(), LONG)
-    index.may_answer.clear()
+    index.may_respond.clear()
     leaves, stays = (asyncio.create_task(revision.current(PLATFORMS)) for _ in range(2))
     await settled()
     leaves.cancel()
     await settled()
-    index.may_answer.set()
+    index.may_respond.set()
     assert await stays == b"1"
     assert await revision.current(PLATFORMS) == b"1"
 
@@ -125,9 +125,9 @@ async def test_an_engine_that_reports_no_revision_in_time_is_searched() -> None:
     index = Index()
     cache = Cache(index.ask, timeout=0.05)
     await cache.get(b"request", b"response")
-    index.may_answer.clear()
+    index.may_respond.clear()
     assert await cache.get(b"request", b"a new response") == b"a new response"
-    index.may_answer.set()
+    index.may_respond.set()
     await settled()
     assert await cache.get(b"request", b"unused") == b"a new response"
     assert cache.results == ["miss", "unknown", "hit"]

@@ -47,8 +47,8 @@ def test_a_page_is_right_by_its_first_item_or_by_every_item() -> None:
 
 
 def changed(before: list[Any], after: list[Any], **fields: Any) -> Change:
-    one = judgment(**fields)
-    return Change(one, judged(one, before), judged(one, after))
+    judged_query = judgment(**fields)
+    return Change(judged_query, judged(judged_query, before), judged(judged_query, after))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_report_counts_and_shows_what_changes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ('{"query": "awp"}', "line 2 is no judged query: say what is right"),
         ('{"query": "awp", "words": "..."}', "say what is right"),
@@ -107,10 +107,10 @@ def test_a_report_counts_and_shows_what_changes() -> None:
         ("awp", "Invalid JSON"),
     ],
 )
-def test_a_wrong_line_is_named(line: str, told: str) -> None:
+def test_a_wrong_line_is_named(line: str, message: str) -> None:
     with pytest.raises(ValueError, match="line 2") as error:
         read_judged(["\n", line])
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_file_without_a_query_is_refused() -> None:

@@ -101,7 +101,7 @@ def test_shares_become_alike_where_attempts_end_and_begin() -> None:
         else:
             running.pop(0)
     real = MAX_CONCURRENCY - SANDBOX_CONCURRENCY
-    shares = [sum(one.subject.token_id == token for one in running) for token in ("tok_0", "tok_1", "tok_2")]
+    shares = [sum(delivery.subject.token_id == token for delivery in running) for token in ("tok_0", "tok_1", "tok_2")]
     assert real // 8 < min(shares) <= max(shares) <= real // 3  # a quarter each, and a quarter free
 
 

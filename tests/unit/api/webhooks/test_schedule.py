@@ -20,10 +20,10 @@ BAD: list[tuple[Outcome, int | None]] = [
 
 @pytest.mark.parametrize(("outcome", "status"), BAD)
 def test_the_attempts_are_those_of_the_contract(outcome: Outcome, status: int | None) -> None:
-    found = [verdict(outcome, status, None, tries, 0.0) for tries in range(10)]
+    verdicts = [verdict(outcome, status, None, tries, 0.0) for tries in range(10)]
     hours = [timedelta(hours=number) for number in (2, 5, 10, 14, 20, 24)]
     waits = [timedelta(seconds=5), timedelta(minutes=5), timedelta(minutes=30), *hours]
-    assert found == [*(Verdict("pending", wait) for wait in waits), Verdict("failed")]
+    assert verdicts == [*(Verdict("pending", wait) for wait in waits), Verdict("failed")]
 
 
 def test_jitter_makes_waits_longer_by_a_fifth_at_most() -> None:

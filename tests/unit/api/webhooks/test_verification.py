@@ -39,7 +39,7 @@ def test_what_was_sent_is_right() -> None:
 
 
 @pytest.mark.parametrize(
-    ("secret", "headers", "body", "said"),
+    ("secret", "headers", "body", "reason"),
     [
         (SECRET, {"webhook-id": ""}, MESSAGE.body, "headers webhook-id are missing"),
         ("whsec_%%%", {}, MESSAGE.body, "the secret is not whsec_ and base64"),
@@ -56,8 +56,8 @@ def test_what_was_sent_is_right() -> None:
         (SECRET, {}, b"{", "no signature matches"),
     ],
 )
-def test_what_is_wrong_is_named(secret: str, headers: dict[str, str], body: bytes, said: str) -> None:
-    assert said in str(problem(secret, {**MESSAGE.headers, **headers}, body, NOW))
+def test_what_is_wrong_is_named(secret: str, headers: dict[str, str], body: bytes, reason: str) -> None:
+    assert reason in str(problem(secret, {**MESSAGE.headers, **headers}, body, NOW))
 
 
 def test_old_and_future_callbacks_are_named() -> None:

@@ -75,7 +75,7 @@ def test_a_request_by_hand_counts_each_facet_inside_the_selections_of_the_others
         }
     }
     assert request["post_filter"] == {"bool": {"filter": [kind, exterior]}}
-    assert {name: one["filter"]["bool"]["filter"] for name, one in request["aggs"].items()} == {
+    assert {name: aggregation["filter"]["bool"]["filter"] for name, aggregation in request["aggs"].items()} == {
         "type": [exterior],
         "exterior": [kind],
         "weapon": [kind, exterior],

@@ -76,7 +76,7 @@ def test_an_engine_that_is_away_is_reported_in_one_sentence_by_every_command(
 def test_the_doctor_tells_an_engine_that_is_away_in_the_same_sentence(nowhere: str) -> None:
     result = CliRunner().invoke(main, ["doctor", "--without-orders", "--json"])
     assert result.exit_code == 1
-    assert [one["message"] for one in orjson.loads(result.stdout)["findings"]] == [_away(nowhere)]
+    assert [finding["message"] for finding in orjson.loads(result.stdout)["findings"]] == [_away(nowhere)]
 
 
 def test_a_platform_that_is_not_known_names_the_known(nowhere: str) -> None:
@@ -94,10 +94,10 @@ def test_a_file_that_is_not_there_is_named_before_anything_is_done(nowhere: str)
 def test_a_setting_that_is_wrong_is_named_once(nowhere: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEAR_OPENSEARCH_URL", "ftp://x")
     for words in (["status"], ["rollback", "--platform", "730"]):
-        told = CliRunner().invoke(main, words)
-        assert told.exit_code == 1
-        assert told.stderr.startswith("Error: GEAR_OPENSEARCH_URL: must be http")
-        assert len(told.stderr.splitlines()) == 1
+        result = CliRunner().invoke(main, words)
+        assert result.exit_code == 1
+        assert result.stderr.startswith("Error: GEAR_OPENSEARCH_URL: must be http")
+        assert len(result.stderr.splitlines()) == 1
 
 
 def test_sample_writes_listings_to_stdout_or_says_what_it_wrote(tmp_path: Path) -> None:

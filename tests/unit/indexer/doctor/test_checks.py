@@ -59,7 +59,7 @@ def test_of_several_generations_the_newest_with_this_definition_should_serve() -
 
 def test_what_is_being_filled_never_serves() -> None:
     loading = an_index(2, f"{an_index(2).name}-loading")
-    assert [one.code for one in platform_findings(loading)] == [Code.UNFINISHED_LOAD]
+    assert [finding.code for finding in platform_findings(loading)] == [Code.UNFINISHED_LOAD]
     (missing, _) = platform_findings(an_index(1), loading)
     assert missing.repair == Repair(Action.SERVE, an_index(1).name)
 
@@ -74,9 +74,9 @@ def test_what_nobody_fills_is_known_by_its_alias_or_its_settings() -> None:
 def test_spare_generations_are_those_that_prune_would_remove() -> None:
     oldest = an_index(1, ALIAS, bytes=1_000)
     rest = [an_index(day, bytes=10**day) for day in (2, 3, 4)]
-    (found,) = platform_findings(oldest, *rest, keep=2)
-    assert "the others take 1.1 kB" in found.message
-    assert found.repair is None
+    (finding,) = platform_findings(oldest, *rest, keep=2)
+    assert "the others take 1.1 kB" in finding.message
+    assert finding.repair is None
     assert platform_findings(oldest, *rest, keep=4) == []
 
 
@@ -98,9 +98,9 @@ def test_each_setting_has_its_finding(
     settings: dict[str, str], code: Code, severity: Severity, repair: dict[str, Any] | None
 ) -> None:
     index = set_to(an_index(1, ALIAS), **settings)
-    (found,) = index_findings(index)
-    assert (found.code, found.severity) == (code, severity)
-    assert found.repair == (None if repair is None else Repair(Action.PUT_SETTINGS, index.name, repair))
+    (finding,) = index_findings(index)
+    assert (finding.code, finding.severity) == (code, severity)
+    assert finding.repair == (None if repair is None else Repair(Action.PUT_SETTINGS, index.name, repair))
 
 
 def test_too_few_copies_are_an_error_where_more_are_possible() -> None:
@@ -171,8 +171,8 @@ def test_a_text_that_is_no_watermark_is_refused() -> None:
 )
 def test_the_first_pattern_that_fits_decides_on_auto_creation(setting: str, creates: bool) -> None:
     assert cluster.may_create(setting, ALIAS) is creates
-    found = cluster.check_auto_create(730, ALIAS, replace(ENGINE, auto_create=setting), ())
-    assert [one.code for one in found] == [Code.AUTO_CREATE] * creates
+    findings = cluster.check_auto_create(730, ALIAS, replace(ENGINE, auto_create=setting), ())
+    assert [finding.code for finding in findings] == [Code.AUTO_CREATE] * creates
     assert list(cluster.check_auto_create(730, ALIAS, ENGINE, (an_index(1, ALIAS),))) == [], "the name is taken"
 
 
@@ -181,23 +181,23 @@ def test_templates_are_reported_where_they_catch_our_names() -> None:
         Template(name, f"_template/{name}", (name,))
         for name in ("gear-*", "*", "gear-730-2*", "*-products", "logs-*", "gear-440")
     )
-    found = cluster.check_templates(730, ALIAS, replace(ENGINE, templates=templates))
-    assert [one.subject for one in found] == ["gear-*", "*", "gear-730-2*", "*-products"]
+    findings = cluster.check_templates(730, ALIAS, replace(ENGINE, templates=templates))
+    assert [finding.subject for finding in findings] == ["gear-*", "*", "gear-730-2*", "*-products"]
 
 
 @pytest.mark.parametrize(("distribution", "version"), [("opensearch", "2.19.0"), ("elasticsearch", "8.1.0")])
 def test_other_engines_are_reported(distribution: str, version: str) -> None:
-    (found,) = cluster.check_version(replace(ENGINE, distribution=distribution, version=version))
-    assert (found.code, found.severity) == (Code.ENGINE_VERSION, Severity.WARNING)
+    (finding,) = cluster.check_version(replace(ENGINE, distribution=distribution, version=version))
+    assert (finding.code, finding.severity) == (Code.ENGINE_VERSION, Severity.WARNING)
 
 
 def test_orders_and_index_are_distinguished_both_ways() -> None:
-    found = Disagreement(offered=Tally(), hidden=Tally())
-    assert list(check_disagreement(730, "x", 10, found)) == []
-    found.offered.add([1, 2, 3])
-    found.offered.add([4, 5, 6, 7])
-    found.hidden.add([9])
-    offered, hidden = check_disagreement(730, "x", 10, found)
+    disagreement = Disagreement(offered=Tally(), hidden=Tally())
+    assert list(check_disagreement(730, "x", 10, disagreement)) == []
+    disagreement.offered.add([1, 2, 3])
+    disagreement.offered.add([4, 5, 6, 7])
+    disagreement.hidden.add([9])
+    offered, hidden = check_disagreement(730, "x", 10, disagreement)
     assert offered.message.startswith("7 items")
     assert offered.message.endswith(": 1, 2, 3, 4, 5, …")
     assert (hidden.code, hidden.remedy) == (Code.FREE_BUT_HIDDEN, "gear-api reconcile --platform 730")
@@ -207,8 +207,8 @@ def test_orders_and_index_are_distinguished_both_ways() -> None:
 def test_late_index_updates_say_since_when() -> None:
     now = datetime.now(UTC)
     assert list(check_late(730, 0, None, now)) == []
-    (found,) = check_late(730, 1200, now - timedelta(minutes=90), now)
-    assert found.message.startswith("1,200 items were ordered or let go up to 90 minutes ago")
+    (finding,) = check_late(730, 1200, now - timedelta(minutes=90), now)
+    assert finding.message.startswith("1,200 items were ordered or let go up to 90 minutes ago")
 
 
 def test_a_database_that_cannot_be_asked_says_which_command_helps() -> None:
@@ -226,9 +226,11 @@ def test_an_alias_that_is_an_index_is_removed_only_if_it_is_empty() -> None:
 
 def test_what_serves_without_being_ours_or_open_is_an_error() -> None:
     foreign = replace(an_index(1, ALIAS), name="products", generation=None)
-    assert [(found.code, found.subject) for found in platform_findings(foreign)] == [(Code.ALIAS_FOREIGN, "products")]
+    assert [(finding.code, finding.subject) for finding in platform_findings(foreign)] == [
+        (Code.ALIAS_FOREIGN, "products")
+    ]
     closed = set_to(an_index(1, ALIAS), verified_before_close="true")
-    assert [found.code for found in platform_findings(closed)] == [Code.CLOSED]
+    assert [finding.code for finding in platform_findings(closed)] == [Code.CLOSED]
 
 
 @pytest.mark.parametrize(
@@ -262,9 +264,9 @@ def test_a_definition_may_fix_the_number_of_copies() -> None:
     settings = {**DEFINITION.body["settings"], "index": {**index, "number_of_replicas": 1}}
     fixed = defined_listings(replace(DEFINITION, body={**DEFINITION.body, "settings": settings}))
     few = set_to(an_index(1), number_of_replicas="0")
-    (found,) = indices.check_index(730, few, fixed, DEFINITION.fingerprint, data_nodes=3, room=True)
-    assert found.repair == Repair(Action.PUT_SETTINGS, an_index(1).name, {"number_of_replicas": 1})
-    assert "0 copies where 1 are possible" in found.message
+    (finding,) = indices.check_index(730, few, fixed, DEFINITION.fingerprint, data_nodes=3, room=True)
+    assert finding.repair == Repair(Action.PUT_SETTINGS, an_index(1).name, {"number_of_replicas": 1})
+    assert "0 copies where 1 are possible" in finding.message
 
 
 def a_lock(owner: Owner, heartbeat: datetime, index: str | None = None) -> LockRecord:
@@ -282,7 +284,7 @@ def test_a_load_under_a_lock_is_dead_when_its_owner_is() -> None:
 
     def codes(*locks: LockFacts) -> list[Code]:
         facts = platform_facts(an_index(1, ALIAS), unfinished, locks=locks)
-        return [found.code for found in check_platform(facts, older_than=3600.0, keep=2)]
+        return [finding.code for finding in check_platform(facts, older_than=3600.0, keep=2)]
 
     dead = [Code.STALE_LOCK, Code.UNFINISHED_LOAD]
     assert codes() == dead[1:]

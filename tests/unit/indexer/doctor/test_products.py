@@ -20,7 +20,9 @@ PRODUCTS = products_for(SERVING)
 NAMED = products_of(ALIAS)
 
 
-def found(*indices: IndexFacts, products: tuple[IndexFacts, ...], locks: tuple[LockFacts, ...] = ()) -> list[Finding]:
+def findings_of(
+    *indices: IndexFacts, products: tuple[IndexFacts, ...], locks: tuple[LockFacts, ...] = ()
+) -> list[Finding]:
     facts = platform_facts(*indices, products=products, locks=locks)
     return list(check_platform(facts, older_than=3600.0, keep=2))
 
@@ -30,12 +32,12 @@ def with_aliases(index: IndexFacts, *aliases: str) -> IndexFacts:
 
 
 def test_nothing_is_said_of_listings_with_their_products() -> None:
-    assert found(SERVING, products=(PRODUCTS,)) == []
-    assert found(an_index(1), SERVING, products=(products_for(an_index(1)), PRODUCTS)) == []
+    assert findings_of(SERVING, products=(PRODUCTS,)) == []
+    assert findings_of(an_index(1), SERVING, products=(products_for(an_index(1)), PRODUCTS)) == []
 
 
 def test_listings_that_serve_without_products_are_an_error() -> None:
-    (missing,) = found(SERVING, products=())
+    (missing,) = findings_of(SERVING, products=())
     assert (missing.code, missing.severity, missing.subject) == (Code.PRODUCTS_MISSING, Severity.ERROR, SERVING.name)
     assert missing.repair is None
     assert missing.remedy.startswith("gear-indexer load")
@@ -49,14 +51,14 @@ def test_the_alias_of_the_products_is_that_of_the_serving_ones_alone(case: str) 
         "another": (with_aliases(other, NAMED), with_aliases(PRODUCTS)),
         "both": (with_aliases(other, NAMED), PRODUCTS),
     }[case]
-    (alias,) = found(an_index(1), SERVING, products=products)
+    (alias,) = findings_of(an_index(1), SERVING, products=products)
     assert (alias.code, alias.severity, alias.subject) == (Code.PRODUCTS_ALIAS, Severity.ERROR, NAMED)
     assert alias.repair == Repair(Action.POINT_PRODUCTS, SERVING.name)
 
 
 def test_an_index_with_the_name_of_the_alias_keeps_every_load_from_serving() -> None:
     taken = replace(PRODUCTS, name=NAMED, generation=None, aliases=frozenset(), items=0)
-    (empty, *_) = found(SERVING, products=(PRODUCTS, taken))
+    (empty, *_) = findings_of(SERVING, products=(PRODUCTS, taken))
     assert (empty.code, empty.repair) == (Code.ALIAS_IS_INDEX, Repair(Action.REMOVE_EMPTY_INDEX, NAMED))
 
 
@@ -68,34 +70,36 @@ def test_the_settings_and_fields_of_products_are_checked_as_those_of_listings() 
         ({"number_of_shards": "3"}, Code.SETTINGS, "other settings than products.json"),
         ({"analysis__tokenizer__words__pattern": "x"}, Code.MAPPING_DRIFT, "not what products.json describes"),
     ):
-        (finding,) = found(SERVING, products=(set_to(PRODUCTS, **settings),))
+        (finding,) = findings_of(SERVING, products=(set_to(PRODUCTS, **settings),))
         assert (finding.code, finding.subject) == (code, PRODUCTS.name)
         assert sentence in finding.message
     properties = {**PRODUCTS.mappings["properties"], "new": {"type": "long"}}
-    (drift,) = found(SERVING, products=(replace(PRODUCTS, mappings={**PRODUCTS.mappings, "properties": properties}),))
+    (drift,) = findings_of(
+        SERVING, products=(replace(PRODUCTS, mappings={**PRODUCTS.mappings, "properties": properties}),)
+    )
     assert "fields unexpected new" in drift.message
 
 
 def test_closed_products_are_an_error() -> None:
-    (closed,) = found(SERVING, products=(set_to(PRODUCTS, verified_before_close="true"),))
+    (closed,) = findings_of(SERVING, products=(set_to(PRODUCTS, verified_before_close="true"),))
     assert (closed.code, closed.subject) == (Code.CLOSED, PRODUCTS.name)
     assert "every search with a text fails" in closed.message
 
 
 def test_of_several_generations_one_with_its_products_should_serve() -> None:
-    (missing,) = found(an_index(1), an_index(2), products=(products_for(an_index(1)),))
+    (missing,) = findings_of(an_index(1), an_index(2), products=(products_for(an_index(1)),))
     assert (missing.code, missing.repair) == (Code.ALIAS_MISSING, Repair(Action.SERVE, an_index(1).name))
-    (alone,) = found(an_index(1), products=())
+    (alone,) = findings_of(an_index(1), products=())
     assert alone.repair == Repair(Action.SERVE, an_index(1).name), "there is no better one"
 
 
 def test_sizes_are_those_of_both_indices() -> None:
     old = [an_index(day, bytes=10) for day in (1, 3)]
     products = tuple(products_for(index, bytes=90) for index in (*old, SERVING))
-    (spare,) = found(*old, SERVING, products=products)
+    (spare,) = findings_of(*old, SERVING, products=products)
     assert "the others take 100 B" in spare.message
     unfinished = an_index(3, f"{an_index(3).name}-loading", bytes=10)
-    (dead,) = found(SERVING, unfinished, products=(PRODUCTS, products_for(unfinished, bytes=90)))
+    (dead,) = findings_of(SERVING, unfinished, products=(PRODUCTS, products_for(unfinished, bytes=90)))
     assert "(100 B) was never finished" in dead.message
 
 
@@ -109,11 +113,11 @@ def test_products_without_listings_are_left_over_unless_their_load_runs() -> Non
     orphan = products_for(an_index(3))
     owned = replace(orphan, mappings={**orphan.mappings, "_meta": {**orphan.mappings["_meta"], "owner": "a"}})
     for index in (orphan, owned):
-        (left,) = found(SERVING, products=(PRODUCTS, index))
+        (left,) = findings_of(SERVING, products=(PRODUCTS, index))
         assert (left.code, left.severity, left.subject) == (Code.PRODUCTS_ORPHANED, Severity.WARNING, orphan.name)
         assert left.repair == Repair(Action.REMOVE_PRODUCTS, orphan.name)
-    assert found(SERVING, products=(PRODUCTS, owned), locks=(a_lock(True),)) == [], "it makes the listings next"
-    codes = [one.code for one in found(SERVING, products=(PRODUCTS, owned), locks=(a_lock(False),))]
+    assert findings_of(SERVING, products=(PRODUCTS, owned), locks=(a_lock(True),)) == [], "it makes the listings next"
+    codes = [finding.code for finding in findings_of(SERVING, products=(PRODUCTS, owned), locks=(a_lock(False),))]
     assert codes == [Code.STALE_LOCK, Code.PRODUCTS_ORPHANED]
 
 

@@ -39,15 +39,17 @@ ODD_STRINGS = st.sampled_from(('""', '"\\u0000"', '"\\ud800"', '"\t"', '"\\x"', 
 WORDS = st.sampled_from(('"a"', '"\\\\u0000"', '"\\ud83d\\ude00"', '"\\u00e9\\n"', '"\x7f"')) | st.text(
     st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=9
 ).map(lambda text: orjson.dumps(text).decode())
-MOMENTS = st.sampled_from(("2026-08-01T10:00:00Z", "2026-08-01t10:00:00.123456789+02:00", "1970-01-01T00:00:00-00:00"))
-ODD_MOMENTS = st.sampled_from(("2026-02-29T00:00:00Z", "2026-08-01T24:00:00Z", "2026-08-01", "2262-01-01T00:00:00Z"))
+TIMESTAMPS = st.sampled_from(
+    ("2026-08-01T10:00:00Z", "2026-08-01t10:00:00.123456789+02:00", "1970-01-01T00:00:00-00:00")
+)
+ODD_TIMESTAMPS = st.sampled_from(("2026-02-29T00:00:00Z", "2026-08-01T24:00:00Z", "2026-08-01", "2262-01-01T00:00:00Z"))
 ODD = (
     st.sampled_from(("null", "[]", "{}", "[1]", '{"name":"a"}', "", "nul", *ODD_NUMBERS))
     | st.integers().map(str)
     | st.floats().map(repr)
     | ODD_STRINGS
     | WORDS
-    | ODD_MOMENTS.map(lambda moment: f'"{moment}"')
+    | ODD_TIMESTAMPS.map(lambda timestamp: f'"{timestamp}"')
 )
 BLANKS = st.sampled_from(("", "", "", "", "", " ", "\n\t\r "))
 
@@ -73,10 +75,12 @@ PAINT = objects({"float": SHARES, "seed": WHOLE, "index": WHOLE, "pattern": WHOL
 DETAILS = objects(dict.fromkeys(("type", "weapon", "set", "rarity", "color", "phase"), WORDS))
 ATTACHMENT = objects({"id": WHOLE, "name": WORDS, "wear": SHARES, "type": WORDS, "image": WORDS}, always=("name",))
 MANY = st.sampled_from((100, 101)).map(lambda count: ['{"name":"a"}'] * count)
-ATTACHMENTS = st.one_of(*[st.lists(ATTACHMENT, max_size=3)] * 9, MANY).map(lambda found: f"[{','.join(found)}]")
+ATTACHMENTS = st.one_of(*[st.lists(ATTACHMENT, max_size=3)] * 9, MANY).map(
+    lambda attachments: f"[{','.join(attachments)}]"
+)
 ITEM = {"id": WHOLE, "name": WORDS, "price": PRICES, "image": WORDS, "inspectLink": WORDS, "description": WORDS}
 ITEM |= {"details": DETAILS, "paint": PAINT, "attachments": ATTACHMENTS}
-ITEM |= {name: MOMENTS.map(lambda moment: f'"{moment}"') for name in ("listedAt", "changedAt")}
+ITEM |= {name: TIMESTAMPS.map(lambda timestamp: f'"{timestamp}"') for name in ("listedAt", "changedAt")}
 TEXTS = objects(ITEM, always=("id", "name")).map(str.encode)
 
 
@@ -113,7 +117,7 @@ def test_what_it_does_not_take_is_decided_by_the_other(text: bytes) -> None:
     assert (item.id, item.name, item.price) == (other.id, other.name, other.price)
     assert item.details.weapon == other.details.weapon
     assert item.paint.wear == other.paint.wear
-    assert [one.name for one in item.attachments] == [one.name for one in other.attachments]
+    assert [attachment.name for attachment in item.attachments] == [attachment.name for attachment in other.attachments]
 
 
 @given(st.binary(max_size=60))

@@ -46,10 +46,10 @@ def test_what_is_taken_away_leaves_the_sums_of_the_rest(some: list[int], others:
 
 @given(st.lists(HASHES, min_size=1), HASHES)
 def test_a_lost_an_extra_and_an_altered_item_are_seen(numbers: list[int], other: int) -> None:
-    sums = checksum_of(numbers)
-    assert checksum_of(numbers[1:]) != sums
-    assert checksum_of([*numbers, other]) != sums
-    assert (checksum_of([*numbers[1:], other]) == sums) == (other == numbers[0])
+    checksum = checksum_of(numbers)
+    assert checksum_of(numbers[1:]) != checksum
+    assert checksum_of([*numbers, other]) != checksum
+    assert (checksum_of([*numbers[1:], other]) == checksum) == (other == numbers[0])
 
 
 @given(HASHES)
@@ -74,16 +74,16 @@ def test_the_content_counts_and_when_it_was_written_or_sold_does_not() -> None:
 
 
 @given(st.dictionaries(IDS, HASHES), st.data())
-def test_expected_without_some_ids_are_the_sums_of_the_others(found: dict[int, int], data: st.DataObject) -> None:
-    ids = st.sets(st.sampled_from(sorted(found)) | IDS) if found else st.sets(IDS)
+def test_expected_without_some_ids_are_the_sums_of_the_others(digests: dict[int, int], data: st.DataObject) -> None:
+    ids = st.sets(st.sampled_from(sorted(digests)) | IDS) if digests else st.sets(IDS)
     refused, left_out = data.draw(ids), data.draw(ids)
     with Manifest() as expected:
-        for number, digest in found.items():
+        for number, digest in digests.items():
             expected.add(number, digest)
             if number in refused:
                 expected.refuse(number, digest)
-        kept = [digest for number, digest in found.items() if number not in refused and number not in left_out]
-        assert expected.checksum(BitMap64(key_of(number) for number in left_out)) == checksum_of(kept)
+        remaining = [digest for number, digest in digests.items() if number not in refused and number not in left_out]
+        assert expected.checksum(BitMap64(key_of(number) for number in left_out)) == checksum_of(remaining)
 
 
 def test_a_full_disk_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,9 +75,9 @@ CASES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def platform() -> Platform:
-    found = read_platforms().by_id(730)
-    assert found is not None
-    return found
+    cs2 = read_platforms().by_id(730)
+    assert cs2 is not None
+    return cs2
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -156,12 +156,12 @@ def test_a_refusal_lists_every_fault() -> None:
     assert [refusal.field for refusal in caught.value.refusals] == ["id", "name", "price"]
 
 
-def _listed(moment: str) -> int | None:
-    return item_from_values({"id": 1, "name": "x", "listedAt": moment}).listed_at
+def _listed(timestamp: str) -> int | None:
+    return item_from_values({"id": 1, "name": "x", "listedAt": timestamp}).listed_at
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("text", "nanoseconds"),
     [
         ("1970-01-01T00:00:00Z", 0),
         ("1970-01-01T00:00:01.000000001z", 1_000_000_001),
@@ -172,12 +172,12 @@ def _listed(moment: str) -> int | None:
         ("2261-12-31T23:59:59.999999999Z", 9_214_646_399_999_999_999),
     ],
 )
-def test_timestamps_become_exact_nanoseconds(given: str, kept: int) -> None:
-    assert _listed(given) == kept
+def test_timestamps_become_exact_nanoseconds(text: str, nanoseconds: int) -> None:
+    assert _listed(text) == nanoseconds
 
 
 @pytest.mark.parametrize(
-    ("given", "reason"),
+    ("text", "reason"),
     [
         ("2026-01-02", "RFC 3339"),
         ("2026-01-02T03:04:05", "RFC 3339"),
@@ -194,9 +194,9 @@ def test_timestamps_become_exact_nanoseconds(given: str, kept: int) -> None:
         ("٢٠٢٦-01-02T03:04:05Z", "RFC 3339"),
     ],
 )
-def test_timestamps_that_are_none_or_cannot_be_stored_are_refused(given: str, reason: str) -> None:
+def test_timestamps_that_are_none_or_cannot_be_stored_are_refused(text: str, reason: str) -> None:
     with pytest.raises(ItemRefusedError) as caught:
-        _listed(given)
+        _listed(text)
     assert caught.value.refusals[0].field == "listedAt"
     assert reason in caught.value.refusals[0].reason
 

@@ -80,8 +80,8 @@ def test_a_product_is_another_one_where_any_of_its_fields_differs(name: str) -> 
 
 
 def test_a_value_counts_in_its_own_field() -> None:
-    one, other = document(details={"set": "x"}), document(details={"color": "x"})
-    assert one["product"] != other["product"]
+    with_set, with_color = document(details={"set": "x"}), document(details={"color": "x"})
+    assert with_set["product"] != with_color["product"]
 
 
 def test_keys_are_the_same_for_ever() -> None:

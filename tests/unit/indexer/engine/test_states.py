@@ -26,7 +26,7 @@ def day_of(index: str) -> int:
     [(1, [], [2, 3, 5]), (2, [], [2, 3]), (3, [], [2]), (9, [], []), (2, [2], [3, 5]), (1, [3], [2, 5])],
 )
 def test_the_serving_the_named_and_then_the_newest_stay(keep: int, always: list[int], days: list[int]) -> None:
-    names = {one.index for one in STATES if day_of(one.index) in always}
+    names = {generation.index for generation in STATES if day_of(generation.index) in always}
     assert [day_of(index) for index in expired(STATES, keep, names)] == days
 
 

@@ -44,8 +44,8 @@ def test_what_is_no_delete_is_refused(line: bytes, field: str | None) -> None:
 
 def test_an_item_may_be_a_little_ahead_of_the_clock() -> None:
     def at(seconds: float) -> int:
-        moment = time.gmtime(time.time() + seconds)
-        text = time.strftime("%Y-%m-%dT%H:%M:%SZ", moment)
+        utc_time = time.gmtime(time.time() + seconds)
+        text = time.strftime("%Y-%m-%dT%H:%M:%SZ", utc_time)
         return upsert_of({"id": 1, "name": "a", "changedAt": text}, CS2).version
 
     assert not upsert_of(b'{"id": 1, "name": "a"}', CS2).is_dated

@@ -22,11 +22,11 @@ IDS = st.integers(MIN_INTEGER, MAX_INTEGER) | st.integers(0, 30) | st.sampled_fr
 
 @given(st.lists(IDS, max_size=80))
 def test_an_id_is_new_exactly_once(numbers: list[int]) -> None:
-    known: set[int] = set()
+    added: set[int] = set()
     with small_id_set() as ids:
         for number in numbers:
-            assert ids.add(number) == (number not in known)
-            known.add(number)
+            assert ids.add(number) == (number not in added)
+            added.add(number)
 
 
 def test_ids_that_share_a_mark_are_distinguished() -> None:

@@ -25,13 +25,12 @@ def unreadable(tmp_path: Path) -> Iterator[Claims]:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [(CommandError("it is not known what serves"), "it is not known what serves"), (FORBIDDEN, "no permissions")],
 )
-def test_where_the_swap_and_the_orders_fail_both_are_said(unreadable: Claims, error: Exception, said: str) -> None:
-    both = (
-        rf"{said}; what was ordered during the swap could not be recorded .*`gear-indexer doctor --platform 730 --fix`"
-    )
+def test_where_the_swap_and_the_orders_fail_both_are_said(unreadable: Claims, error: Exception, message: str) -> None:
+    repair = "gear-indexer doctor --platform 730 --fix"
+    both = rf"{message}; what was ordered during the swap could not be recorded .*`{repair}`"
     with pytest.raises(CommandError, match=both), reenqueue_after_swap(unreadable, datetime.now(UTC), set()):
         raise error
 

@@ -20,7 +20,7 @@ def hit(number: int, **more: Any) -> dict[str, Any]:
     return {"_index": "gear-730-x", "_source": {"id": number, "product": "a", "price": 210, **more}}
 
 
-def answer(wire: Wire, *documents: dict[str, Any]) -> list[list[str]]:
+def serve_documents(wire: Wire, *documents: dict[str, Any]) -> list[list[str]]:
     """Has each multi-get respond with the next of these for each key; returns the keys of each, as they come."""
     requests: list[list[str]] = []
     responses = iter(documents)
@@ -40,7 +40,7 @@ def test_what_a_product_says_is_read_once_as_far_as_it_fits(
     scripted: tuple[Wire, OpenSearch], cached_bytes: int, reads: list[list[str]]
 ) -> None:
     wire, client = scripted
-    requests = answer(wire, FOUND, FOUND)
+    requests = serve_documents(wire, FOUND, FOUND)
     items = ItemAssembler(client, RetryPolicy(0.1), cached_bytes=cached_bytes)
     pages = [items.of_hits([hit(1), hit(2)]), items.of_hits([hit(3)])]
     assert [[(item["id"], item["name"], item["price"]) for item in page] for page in pages] == [
@@ -52,7 +52,7 @@ def test_what_a_product_says_is_read_once_as_far_as_it_fits(
 
 def test_a_product_that_cannot_be_read_for_a_moment_is_read_again(scripted: tuple[Wire, OpenSearch]) -> None:
     wire, client = scripted
-    requests = answer(wire, UNREAD, FOUND)
+    requests = serve_documents(wire, UNREAD, FOUND)
     (item,) = ItemAssembler(client, RetryPolicy(30)).of_hits([hit(1)])
     assert (item["name"], len(requests)) == ("Grue", 2)
 
@@ -73,6 +73,6 @@ def test_what_cannot_be_put_together_is_an_error_that_a_command_explains(
     scripted: tuple[Wire, OpenSearch], listing: dict[str, Any], document: dict[str, Any], error: str
 ) -> None:
     wire, client = scripted
-    answer(wire, document)
+    serve_documents(wire, document)
     with pytest.raises(CommandError, match=error):
         ItemAssembler(client, RetryPolicy(0.1)).of_hits([listing])

@@ -25,9 +25,9 @@ COUNT = 8_000
 
 @pytest.fixture(scope="module")
 def platform() -> Platform:
-    found = read_platforms().by_id(730)
-    assert found is not None
-    return found
+    cs2 = read_platforms().by_id(730)
+    assert cs2 is not None
+    return cs2
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +58,16 @@ def test_every_listing_is_a_valid_item(lines: list[bytes], platform: Platform) -
 
 
 def test_ids_count_up(listings: list[dict[str, Any]]) -> None:
-    assert [one["id"] for one in listings] == list(range(FIRST_ID, FIRST_ID + COUNT))
+    assert [listing["id"] for listing in listings] == list(range(FIRST_ID, FIRST_ID + COUNT))
 
 
 def test_every_row_is_listed(listings: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
     def key(name: str, phase: str | None, image: str | None) -> tuple[str, str | None, str | None]:
         return name, phase, image
 
-    walked = Counter(key(one["name"], one["details"]["phase"], one["image"]) for one in listings[: len(rows)])
+    walked = Counter(
+        key(listing["name"], listing["details"]["phase"], listing["image"]) for listing in listings[: len(rows)]
+    )
     assert walked == Counter(key(row["name"], row["phase"], row["image"]) for row in rows)
 
 
@@ -74,58 +76,60 @@ def test_floats_keep_to_the_exterior_and_to_the_finish(
 ) -> None:
     bands = {band.name: band for band in platform.exterior}
     limits = {row["name"]: (row["minFloat"] or 0.0, row["maxFloat"] or 1.0) for row in rows}
-    worn = [one for one in listings if one["paint"]["float"] is not None]
-    for one in worn:
-        band, (least, most) = bands[one["details"]["exterior"]], limits[one["name"]]
-        assert max(band.low, least) <= one["paint"]["float"] <= min(band.high, most), one
-        assert one["paint"]["float"] < band.high or band.high == 1
+    worn = [listing for listing in listings if listing["paint"]["float"] is not None]
+    for listing in worn:
+        band, (least, most) = bands[listing["details"]["exterior"]], limits[listing["name"]]
+        assert max(band.low, least) <= listing["paint"]["float"] <= min(band.high, most), listing
+        assert listing["paint"]["float"] < band.high or band.high == 1
     assert len(worn) > COUNT / 3
-    assert all(one["details"]["exterior"] not in bands for one in listings if one["paint"]["float"] is None)
+    assert all(listing["details"]["exterior"] not in bands for listing in listings if listing["paint"]["float"] is None)
 
 
 def test_paint_is_what_the_row_has(listings: list[dict[str, Any]]) -> None:
-    for one in listings:
-        paint, details = one["paint"], one["details"]
+    for listing in listings:
+        paint, details = listing["paint"], listing["details"]
         assert (paint["seed"] is None) == (paint["index"] is None)
         assert (paint["pattern"] is not None) == (details["type"] == "Charm")
         assert paint["seed"] is None or 0 <= paint["seed"] <= 1000
-        assert (one["inspectLink"] is None) == (details["weapon"] is None)
+        assert (listing["inspectLink"] is None) == (details["weapon"] is None)
 
 
 def test_stickers_are_real_and_on_weapons_only(listings: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
     real = {(row["name"], row.get("defIndex"), row["image"]) for row in rows if row["type"] in ("Sticker", "Charm")}
     counts: Counter[int] = Counter()
     wears = []
-    for one in listings:
-        if one["attachments"]:
-            assert one["details"]["weapon"] is not None
-            assert one["details"]["type"] not in ("Knife", "Gloves")
-        for applied in one["attachments"]:
+    for listing in listings:
+        if listing["attachments"]:
+            assert listing["details"]["weapon"] is not None
+            assert listing["details"]["type"] not in ("Knife", "Gloves")
+        for applied in listing["attachments"]:
             assert (applied["name"], applied["id"], applied["image"]) in real
-        stickers = [applied for applied in one["attachments"] if applied["type"] == "sticker"]
+        stickers = [applied for applied in listing["attachments"] if applied["type"] == "sticker"]
         counts[len(stickers)] += 1
         wears += [applied["wear"] for applied in stickers]
     assert set(counts) == {0, 1, 2, 3, 4, 5}
-    assert any(one["attachments"][-1:] and one["attachments"][-1]["type"] == "charm" for one in listings)
+    assert any(listing["attachments"][-1:] and listing["attachments"][-1]["type"] == "charm" for listing in listings)
     assert all(0 <= wear <= 1 for wear in wears)
     assert 0.5 < wears.count(0) / len(wears) < 0.9
 
 
 def test_prices_are_around_the_row_s(listings: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
     prices: dict[str, float | None] = {row["name"]: row["price"] for row in rows}
-    for one in listings:
-        price = prices[one["name"]]
-        assert (one["price"] is None) == (price is None)
+    for listing in listings:
+        price = prices[listing["name"]]
+        assert (listing["price"] is None) == (price is None)
         if price is not None:
-            assert one["price"] >= min(0.03, price) - 0.01
-            assert one["price"] >= price * 0.94 - 0.01
+            assert listing["price"] >= min(0.03, price) - 0.01
+            assert listing["price"] >= price * 0.94 - 0.01
 
 
 def test_less_worn_is_more_expensive(catalogue: list[dict[str, Any]], platform: Platform) -> None:
     row = next(row for row in catalogue if row["name"] == "AK-47 | Redline (Field-Tested)")
     text = b"".join(Sampler([row], platform, 1).batches(2000))
-    found = sorted((orjson.loads(line)["paint"]["float"], orjson.loads(line)["price"]) for line in text.splitlines())
-    least, most = found[:300], found[-300:]
+    prices_by_float = sorted(
+        (orjson.loads(line)["paint"]["float"], orjson.loads(line)["price"]) for line in text.splitlines()
+    )
+    least, most = prices_by_float[:300], prices_by_float[-300:]
     assert sum(price for _, price in least) > 1.05 * sum(price for _, price in most)
 
 

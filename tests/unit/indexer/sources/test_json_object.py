@@ -20,46 +20,46 @@ JSON_VALUES = st.recursive(
 )
 
 
-def found(text: bytes, path: list[str], key: str | None = None, size: int = 7) -> list[Any]:
+def contents_in(text: bytes, path: list[str], key: str | None = None, size: int = 7) -> list[Any]:
     stream = io.BytesIO(text)
     contents = [record.content for record in object_items(iter(lambda: stream.read(size), b""), path, key)]
-    return [json.loads(one) if isinstance(one, bytes) else one for one in contents]
+    return [json.loads(content) if isinstance(content, bytes) else content for content in contents]
 
 
 def test_items_below_a_path_with_their_lines() -> None:
     text = b'{"items": [9], "x}": "{[",\n"data": {"n": null, "items":\n[{"a": 1},\n{"b": [1, {}]}], "after": {}}}\n'
-    assert found(text, ["data", "items"]) == [{"a": 1}, {"b": [1, {}]}]
+    assert contents_in(text, ["data", "items"]) == [{"a": 1}, {"b": [1, {}]}]
     assert [record.line for record in object_items(iter([text]), ["data", "items"], None)] == [3, 4]
-    assert found(text, ["items"]) == [9]
-    assert found(b'{"items": []}', ["items"]) == []
+    assert contents_in(text, ["items"]) == [9]
+    assert contents_in(b'{"items": []}', ["items"]) == []
 
 
 def test_items_by_name_are_objects_or_plain_values() -> None:
     text = b'{"a \\u2605 \\"b\\"": {"price": 1}, "c": 2.5, "d": null}'
-    assert found(text, [], "name") == [
+    assert contents_in(text, [], "name") == [
         {"price": 1, "name": 'a ★ "b"'},
         {"value": 2.5, "name": "c"},
         {"value": None, "name": "d"},
     ]
-    assert found(b'{"prices": {"c": 2}, "time": 5}', ["prices"], "name") == [{"value": 2, "name": "c"}]
-    assert found(b" {} ", [], "name") == []
+    assert contents_in(b'{"prices": {"c": 2}, "time": 5}', ["prices"], "name") == [{"value": 2, "name": "c"}]
+    assert contents_in(b" {} ", [], "name") == []
 
 
 def test_a_broken_item_is_one_refused_item() -> None:
-    broken, whole = found(b'{"a": nope, "b": 1}', [], "name")
+    broken, intact = contents_in(b'{"a": nope, "b": 1}', [], "name")
     assert isinstance(broken, ItemRefusedError)
-    assert whole == {"value": 1, "name": "b"}
+    assert intact == {"value": 1, "name": "b"}
 
 
 def test_pages_may_stand_one_behind_the_other() -> None:
-    assert found(b'{"items":[1]}\n{"page":2,"items":[2,3]}\n', ["items"]) == [1, 2, 3]
+    assert contents_in(b'{"items":[1]}\n{"page":2,"items":[2,3]}\n', ["items"]) == [1, 2, 3]
 
 
 def test_what_is_beside_the_items_may_be_larger_than_any_item() -> None:
     beside = json.dumps([["x" * 1000] * (MAX_ITEM_BYTES // 900), {}]).encode()
     text = b'{"beside": ' + beside + b', "items": [1]}'
     assert len(beside) > MAX_ITEM_BYTES
-    assert found(text, ["items"], size=100_000) == [1]
+    assert contents_in(text, ["items"], size=100_000) == [1]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_is_beside_the_items_may_be_larger_than_any_item() -> None:
 )
 def test_an_object_that_is_not_as_the_map_says_is_an_error(text: bytes, path: list[str], message: str) -> None:
     with pytest.raises(SourceError, match=message):
-        found(text, path)
+        contents_in(text, path)
 
 
 @given(st.dictionaries(st.text(max_size=5), JSON_VALUES, max_size=5), st.integers(1, 9), st.booleans())
@@ -89,6 +89,6 @@ def test_members_come_apart_the_same_wherever_the_chunks_end(members: dict[str, 
     expected = [
         {**(value if isinstance(value, dict) else {"value": value}), "k": key} for key, value in members.items()
     ]
-    assert found(text, [], "k", size) == expected
+    assert contents_in(text, [], "k", size) == expected
     page = json.dumps({"beside": members, "items": list(members.values())}, ensure_ascii=escaped)
-    assert found(page.encode("utf-8", "surrogatepass"), ["items"], None, size) == list(members.values())
+    assert contents_in(page.encode("utf-8", "surrogatepass"), ["items"], None, size) == list(members.values())

@@ -26,15 +26,15 @@ def mapper(text: str, folder: Path) -> Mapper:
 
 def example(name: str, *files: str) -> list[CheckedItem]:
     """The items of an example of the documents, all of them valid."""
-    found = []
+    items = []
     used = Mapper(read_item_map(EXAMPLES / f"{name}.toml"))
     for file in files:
         with Source(str(EXAMPLES / file), used) as source:
             for record in source.records():
                 assert isinstance(record.content, dict), record
-                found.append(item_from_values(record.content))
+                items.append(item_from_values(record.content))
     assert used.unmatched_paths() == []
-    return found
+    return items
 
 
 def test_prices_by_name() -> None:
@@ -63,7 +63,7 @@ def test_an_array_of_offers() -> None:
 def test_pages_of_single_items_in_cents() -> None:
     slate, aberration, coin = example("pages", "page-1.json", "page-2.json")
     assert (slate.id, slate.price, slate.paint.wear, slate.paint.seed) == (38114950021, 4.12, 0.2134567890123, 661)
-    assert [(one.name, one.wear, one.type) for one in slate.attachments] == [
+    assert [(attachment.name, attachment.wear, attachment.type) for attachment in slate.attachments] == [
         ("Harp of War (Holo)", 0.25, "sticker"),
         ("Battle Scarred", None, "sticker"),
     ]
@@ -84,7 +84,7 @@ def taken(rule: str, content: dict[str, Any], folder: Path, field: str = "descri
 
 
 @pytest.mark.parametrize(
-    ("rule", "content", "made"),
+    ("rule", "content", "expected"),
     [
         ('"a.b"', {"a": {"b": "deep"}}, "deep"),
         ('"a.b"', {"a": {"b": "deep"}, "a.b": "wide"}, "wide"),
@@ -108,12 +108,12 @@ def taken(rule: str, content: dict[str, Any], folder: Path, field: str = "descri
         ('{ from = "x", lookup = "t", unknown = "absent" }', {"x": "b"}, None),
     ],
 )
-def test_rules_of_text(rule: str, content: dict[str, Any], made: Any, tmp_path: Path) -> None:
-    assert taken(rule, content, tmp_path) == made
+def test_rules_of_text(rule: str, content: dict[str, Any], expected: Any, tmp_path: Path) -> None:
+    assert taken(rule, content, tmp_path) == expected
 
 
 @pytest.mark.parametrize(
-    ("rule", "value", "made"),
+    ("rule", "value", "expected"),
     [
         ("{ from = 'x', scale = -2 }", 107, 1.07),
         ("{ from = 'x', scale = -2 }", "100000000000000", 10**12),
@@ -129,12 +129,12 @@ def test_rules_of_text(rule: str, content: dict[str, Any], made: Any, tmp_path: 
         ("'x'", "n/a", "n/a"),  # which the validation refuses
     ],
 )
-def test_rules_of_numbers_are_exact(rule: str, value: Any, made: Any, tmp_path: Path) -> None:
-    assert taken(rule, {"x": value}, tmp_path, "price") == made
+def test_rules_of_numbers_are_exact(rule: str, value: Any, expected: Any, tmp_path: Path) -> None:
+    assert taken(rule, {"x": value}, tmp_path, "price") == expected
 
 
 @pytest.mark.parametrize(
-    ("unit", "value", "made"),
+    ("unit", "value", "expected"),
     [
         ("seconds", 1767225600, "2026-01-01T00:00:00Z"),
         ("seconds", "1767225600.25", "2026-01-01T00:00:00.25Z"),
@@ -144,8 +144,8 @@ def test_rules_of_numbers_are_exact(rule: str, value: Any, made: Any, tmp_path: 
         ("seconds", "today", "refused: is no number, which time needs"),
     ],
 )
-def test_timestamps(unit: str, value: Any, made: str, tmp_path: Path) -> None:
-    assert taken(f"{{ from = 'x', time = '{unit}' }}", {"x": value}, tmp_path, "listedAt") == made
+def test_timestamps(unit: str, value: Any, expected: str, tmp_path: Path) -> None:
+    assert taken(f"{{ from = 'x', time = '{unit}' }}", {"x": value}, tmp_path, "listedAt") == expected
 
 
 def test_attachments_are_taken_one_by_one(tmp_path: Path) -> None:

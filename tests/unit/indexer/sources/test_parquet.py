@@ -60,16 +60,16 @@ def written(path: Path, rows: list[dict[str, Any]] = ROWS, types: dict[str, Data
 
 def records(name: str, mapper: Mapper | None = None) -> list[tuple[int, Any]]:
     with Source(name, mapper) as source:
-        found = [(line, content) for line, content in source.records()]
+        rows = [(line, content) for line, content in source.records()]
         assert source.size is None or 0 < source.position <= source.size
-        return found
+        return rows
 
 
 @pytest.mark.parametrize("name", ["items.parquet", "named otherwise"])
 def test_rows_are_items_with_their_numbers(name: str, tmp_path: Path) -> None:
-    found = records(written(tmp_path / name))
-    assert [line for line, _ in found] == [1, 2, 3]
-    assert [item_from_values(content) for _, content in found] == [item_from_values(item) for item in ITEMS]
+    rows = records(written(tmp_path / name))
+    assert [line for line, _ in rows] == [1, 2, 3]
+    assert [item_from_values(content) for _, content in rows] == [item_from_values(item) for item in ITEMS]
 
 
 def test_a_stream_stays_until_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,11 +43,11 @@ def _read(path: Path) -> list[tuple[int, Any]]:
 
 
 def _items(path: Path) -> list[Any]:
-    found = []
+    items = []
     for _, content in _read(path):
         assert not isinstance(content, ItemRefusedError)
-        found.append(item_from_json(content) if isinstance(content, bytes) else item_from_values(content))
-    return found
+        items.append(item_from_json(content) if isinstance(content, bytes) else item_from_values(content))
+    return items
 
 
 @pytest.mark.parametrize("packed", PACKS)
@@ -82,10 +82,10 @@ def test_joined_compressed_parts_are_read_to_the_last(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("packed", [".gz", ".zst"])
 def test_a_compressed_file_that_was_cut_off_is_an_error(packed: str, tmp_path: Path) -> None:
-    whole = PACKS[packed](os.urandom(300_000).hex().encode())
-    for length in (3, len(whole) // 2, len(whole) - 1):
+    compressed = PACKS[packed](os.urandom(300_000).hex().encode())
+    for length in (3, len(compressed) // 2, len(compressed) - 1):
         path = tmp_path / f"cut.ndjson{packed}"
-        path.write_bytes(whole[:length])
+        path.write_bytes(compressed[:length])
         with pytest.raises(SourceError, match=r"cut\.ndjson"):
             _read(path)
 
@@ -134,9 +134,9 @@ def test_a_line_that_is_too_long_is_refused_by_its_number(tmp_path: Path) -> Non
 
 
 def test_a_broken_element_of_an_array_is_one_refused_item() -> None:
-    found = list(array_items(iter([b'[{"id":1,"name":nope},{"id":2,"name":"b"}, 5, "x,]", ]'])))
-    assert [record.content for record in found][1:4] == [b'{"id":2,"name":"b"}', b"5", b'"x,]"']
-    assert len(found) == 5
+    records = list(array_items(iter([b'[{"id":1,"name":nope},{"id":2,"name":"b"}, 5, "x,]", ]'])))
+    assert [record.content for record in records][1:4] == [b'{"id":2,"name":"b"}', b"5", b'"x,]"']
+    assert len(records) == 5
 
 
 @pytest.mark.parametrize(
@@ -174,8 +174,8 @@ def test_arrays_come_apart_the_same_wherever_the_chunks_end(
 ) -> None:
     text = json.dumps(values, indent=indent, ensure_ascii=escaped).encode("utf-8", "surrogatepass")
     stream = io.BytesIO(text)
-    found = [record.content for record in array_items(iter(lambda: stream.read(size), b""))]
-    assert [json.loads(content) for content in found if isinstance(content, bytes)] == values
+    contents = [record.content for record in array_items(iter(lambda: stream.read(size), b""))]
+    assert [json.loads(content) for content in contents if isinstance(content, bytes)] == values
 
 
 def test_utf_16_is_named(tmp_path: Path) -> None:

@@ -53,12 +53,12 @@ def test_every_key_is_there_and_what_is_not_known_is_null() -> None:
     ],
 )
 def test_what_is_just_inside_the_limits_is_preserved(field: dict[str, Any]) -> None:
-    held = item(**field).model_dump(by_alias=True)
+    dumped = item(**field).model_dump(by_alias=True)
     for name, value in field.items():
         if isinstance(value, dict):
-            assert held[name] | value == held[name]
+            assert dumped[name] | value == dumped[name]
         else:
-            assert held[name] == value
+            assert dumped[name] == value
 
 
 @pytest.mark.parametrize(

@@ -45,13 +45,13 @@ def test_each_word_of_a_name_may_be_inflected(text: str, words: str) -> None:
 
 
 def test_the_longest_name_counts_and_short_words_have_no_ending() -> None:
-    known = Inflections([RED, WEB], ["ая", "ой", "я", "и", "у", "ы"])
-    assert known.longest_at(["красной", "линии"], 0, 1) == (2, RED)
-    assert known.longest_at(["красной", "линии", "паутину"], 0, 1) == (3, WEB)
-    assert known.longest_at(["красной", "линии"], 0, 2) is None
-    assert known.longest_at(["красной", "паутину"], 0, 1) is None
-    assert known.longest_at(["линии"], 0, 1) is None
-    assert known.longest_at(["краснои", "лини"], 0, 1) is None
+    inflections = Inflections([RED, WEB], ["ая", "ой", "я", "и", "у", "ы"])
+    assert inflections.longest_at(["красной", "линии"], 0, 1) == (2, RED)
+    assert inflections.longest_at(["красной", "линии", "паутину"], 0, 1) == (3, WEB)
+    assert inflections.longest_at(["красной", "линии"], 0, 2) is None
+    assert inflections.longest_at(["красной", "паутину"], 0, 1) is None
+    assert inflections.longest_at(["линии"], 0, 1) is None
+    assert inflections.longest_at(["краснои", "лини"], 0, 1) is None
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_a_name_is_no_longer_for_a_linking_word_behind_it_and_two_may_be_alike()
     rain = Entry((Meaning(words="bullet rain"),), 3, (("lluvia", "de", "balas"),))
     hell = Entry((Meaning(words="bullet hell"),), 3, (("lluvia", "del", "balas"), ("la", "bala")))
     drop = Entry((Meaning(words="bullet drop"),), 3, (("lluvia", "de", "bala"),))  # of other words
-    known = Inflections([rain, hell, drop], ["s"], frozenset({"de", "del", "la"}))
-    assert known.longest_at(["lluvia", "balas", "de"], 0, 1) == (2, rain.joined(hell))
-    assert known.longest_at(["la", "bala"], 0, 1) is None  # one word without its article
+    inflections = Inflections([rain, hell, drop], ["s"], frozenset({"de", "del", "la"}))
+    assert inflections.longest_at(["lluvia", "balas", "de"], 0, 1) == (2, rain.joined(hell))
+    assert inflections.longest_at(["la", "bala"], 0, 1) is None  # one word without its article
     assert Inflections([rain], [], frozenset({"de"})).longest_at(["lluvia", "balas"], 0, 1) == (2, rain)
 
 

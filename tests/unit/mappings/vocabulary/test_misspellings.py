@@ -11,7 +11,7 @@ KNOWN = Misspellings(SPELLINGS, Homophones(SPELLINGS, HOMOPHONES))
 
 
 @pytest.mark.parametrize(
-    ("typed", "known"),
+    ("typed", "spelling"),
     [
         ("gradeint", "gradient"),  # swapped
         ("gradiennt", "gradient"),
@@ -33,8 +33,8 @@ KNOWN = Misspellings(SPELLINGS, Homophones(SPELLINGS, HOMOPHONES))
         ("杀", ""),  # one of many
     ],
 )
-def test_a_word_with_a_typo_is_the_nearest_spelling(typed: str, known: str) -> None:
-    assert KNOWN.nearest(typed) == known
+def test_a_word_with_a_typo_is_the_nearest_spelling(typed: str, spelling: str) -> None:
+    assert KNOWN.nearest(typed) == spelling
 
 
 def test_of_two_spellings_the_one_with_fewer_typos_is_meant() -> None:

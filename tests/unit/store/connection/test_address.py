@@ -35,7 +35,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(
-    ("given", "driver"),
+    ("url", "driver"),
     [
         ("postgres://gear:s3cret@db:5433/gear", "postgresql+asyncpg"),
         ("postgresql://gear:s3cret@db:5433/gear", "postgresql+asyncpg"),
@@ -44,8 +44,8 @@ REFUSED = {
         ("sqlite+aiosqlite:////var/lib/gear.db", "sqlite+aiosqlite"),
     ],
 )
-def test_plain_addresses_get_the_asynchronous_driver(given: str, driver: str) -> None:
-    address = database_address(given)
+def test_plain_addresses_get_the_asynchronous_driver(url: str, driver: str) -> None:
+    address = database_address(url)
     assert address.drivername == driver
     if driver == "postgresql+asyncpg":
         assert (address.username, address.password, address.host, address.port, address.database) == (
@@ -61,14 +61,14 @@ def test_libpqs_word_for_encryption_is_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "url",
     [
         "postgresql://gear:s3,cret@a:5433,b/gear",
         "postgresql://gear:s3,cret@/gear?host=a:5433&host=b:5432",
     ],
 )
-def test_several_hosts_are_understood_as_libpq_and_sqlalchemy_write_them(given: str) -> None:
-    address = database_address(given)
+def test_several_hosts_are_understood_as_libpq_and_sqlalchemy_write_them(url: str) -> None:
+    address = database_address(url)
     assert (address.username, address.password, address.database) == ("gear", "s3,cret", "gear")
     assert address.query == {"host": ("a:5433", "b:5432"), "target_session_attrs": "read-write"}
     assert database_address(address.render_as_string(hide_password=False)) == address
@@ -90,13 +90,13 @@ def test_a_relative_file_is_taken_from_the_working_directory(tmp_path: Path, mon
     assert database_address("sqlite:///var/gear.db").database == str(tmp_path / "var/gear.db")
 
 
-@pytest.mark.parametrize(("given", "reason"), REFUSED.items())
-def test_other_addresses_are_refused_without_quoting_them(given: str, reason: str) -> None:
+@pytest.mark.parametrize(("url", "reason"), REFUSED.items())
+def test_other_addresses_are_refused_without_quoting_them(url: str, reason: str) -> None:
     with pytest.raises(AddressRefused, match=f"^GEAR_DATABASE_URL {reason}.*; use sqlite") as caught:
-        database_address(given)
+        database_address(url)
     assert "s3cret" not in str(caught.value)
     with pytest.raises(AddressRefused):
-        Store(given)
+        Store(url)
 
 
 @pytest.fixture
@@ -123,10 +123,10 @@ def test_the_address_is_read_from_the_environment_or_the_env_file(
     assert "s3cret" not in repr(settings) + str(settings)
 
 
-@pytest.mark.parametrize("given", REFUSED)
+@pytest.mark.parametrize("url", REFUSED)
 @pytest.mark.usefixtures("elsewhere")
-def test_a_bad_setting_is_named_without_its_value(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GEAR_DATABASE_URL", given)
+def test_a_bad_setting_is_named_without_its_value(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEAR_DATABASE_URL", url)
     with pytest.raises(ValidationError, match="GEAR_DATABASE_URL") as caught:
         StoreSettings()
     assert "s3cret" not in str(caught.value) + repr(caught.value)

@@ -98,4 +98,4 @@ def test_a_link_that_names_no_account_is_held_against_none() -> None:
     assert broken_rules(OrderRules(trade_link=counted), "7", "https://t.example.com/?a=7") == []
     identity = PlatformIdRule(name="an id", pattern="[0-9]", minimum=1, maximum=5)
     rules = OrderRules(platform_id=identity, trade_link=counted)
-    assert [one.field for one in broken_rules(rules, None, "https://t.example.com/?a=7")] == [TRADE_LINK]
+    assert [broken.field for broken in broken_rules(rules, None, "https://t.example.com/?a=7")] == [TRADE_LINK]

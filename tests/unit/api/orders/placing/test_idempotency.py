@@ -14,7 +14,7 @@ numbers = st.decimals(allow_nan=False, allow_infinity=False) | st.integers()
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("body", "other"),
     [
         (b'{"a": 1, "b": "x"}', b'{"b":"x","a":1}'),
         (b'{"a": null}', b"{}"),
@@ -25,12 +25,12 @@ numbers = st.decimals(allow_nan=False, allow_infinity=False) | st.integers()
         (b'{"a": "\\u00e9"}', '{"a": "é"}'.encode()),
     ],
 )
-def test_bodies_of_equal_value_are_the_same(one: bytes, other: bytes) -> None:
-    assert body_digest(parse(one)) == body_digest(parse(other))
+def test_bodies_of_equal_value_are_the_same(body: bytes, other: bytes) -> None:
+    assert body_digest(parse(body)) == body_digest(parse(other))
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("body", "other"),
     [
         (b'{"a": "1"}', b'{"a": 1}'),
         (b'{"a": true}', b'{"a": 1}'),
@@ -44,13 +44,13 @@ def test_bodies_of_equal_value_are_the_same(one: bytes, other: bytes) -> None:
         (b'{"a": "1e0"}', b'{"a": 1}'),
     ],
 )
-def test_other_bodies_are_distinguished(one: bytes, other: bytes) -> None:
-    assert body_digest(parse(one)) != body_digest(parse(other))
+def test_other_bodies_are_distinguished(body: bytes, other: bytes) -> None:
+    assert body_digest(parse(body)) != body_digest(parse(other))
 
 
 @given(numbers, numbers)
-def test_numbers_are_equal_as_numbers(one: Any, other: Any) -> None:
-    assert (body_digest(one) == body_digest(other)) == (Decimal(one) == Decimal(other))
+def test_numbers_are_equal_as_numbers(number: Any, other: Any) -> None:
+    assert (body_digest(number) == body_digest(other)) == (Decimal(number) == Decimal(other))
 
 
 def test_a_number_with_a_huge_exponent_costs_nothing() -> None:

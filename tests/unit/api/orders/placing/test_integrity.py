@@ -88,5 +88,5 @@ def test_an_item_without_a_digest_passes_only_without_a_key() -> None:
 def test_the_younger_of_load_and_change_counts(loaded: int | None, changed: int | None, too_old: bool) -> None:
     loaded_at = None if loaded is None else NOW - timedelta(days=loaded)
     changed_at = None if changed is None else (NOW - timedelta(days=changed)).timestamp() * 10**6
-    found = is_too_old(loaded_at, None if changed_at is None else round(changed_at), NOW, timedelta(days=1, hours=12))
-    assert found is too_old
+    is_old = is_too_old(loaded_at, None if changed_at is None else round(changed_at), NOW, timedelta(days=1, hours=12))
+    assert is_old is too_old

@@ -12,8 +12,8 @@ from tests.support.search.query_cases import CASES, query_of
 def leaves(clause: Any) -> list[Any]:
     """The clauses that all must hold, out of the nests of a query that only gather them; not what only scores."""
     if set(clause) == {"bool"} and set(clause["bool"]) <= {"must", "filter", "should"}:
-        gathered = [one for name in ("must", "filter") for one in clause["bool"].get(name, ())]
-        return [found for one in gathered for found in leaves(one)]
+        gathered = [inner for name in ("must", "filter") for inner in clause["bool"].get(name, ())]
+        return [leaf for inner in gathered for leaf in leaves(inner)]
     return [clause]
 
 
@@ -29,8 +29,8 @@ def test_all_parts_together_are_the_query(name: str) -> None:
 def test_every_filter_has_its_name_what_is_asked_and_what_an_item_has() -> None:
     (offer, weapon, price) = conditions(query_of('{"filters": {"price": {"min": 5, "max": 9.5}, "weapon": ["AWP"]}}'))
     assert (offer.field, offer.requested) == ("offer", None)
-    found = {part.field: part.requested for part in (weapon, price)}
-    assert found == {"filters.price": {"min": 5, "max": 9.5}, "filters.weapon": ["AWP"]}
+    requested = {part.field: part.requested for part in (weapon, price)}
+    assert requested == {"filters.price": {"min": 5, "max": 9.5}, "filters.weapon": ["AWP"]}
 
 
 def test_an_item_has_something_to_show_for_every_filter() -> None:
@@ -49,9 +49,11 @@ def test_an_item_has_something_to_show_for_every_filter() -> None:
 
 
 def test_each_condition_on_attachments_is_a_part_of_its_own() -> None:
-    asked = '{"all": [{"name": "A"}, {"name": "B", "maxWear": 0.1}], "any": [{"name": "C"}], "count": {"min": 2}}'
-    found = {part.field: part.requested for part in conditions(query_of(f'{{"filters": {{"attachments": {asked}}}}}'))}
-    assert found == {
+    attachments = '{"all": [{"name": "A"}, {"name": "B", "maxWear": 0.1}], "any": [{"name": "C"}], "count": {"min": 2}}'
+    requested = {
+        part.field: part.requested for part in conditions(query_of(f'{{"filters": {{"attachments": {attachments}}}}}'))
+    }
+    assert requested == {
         "offer": None,
         "filters.attachments.all.0": {"name": "A"},
         "filters.attachments.all.1": {"name": "B", "maxWear": 0.1},

@@ -72,8 +72,8 @@ def test_every_golden_file_is_used() -> None:
 
 def test_everything_that_can_be_asked_at_once_stays_below_the_engines_buckets() -> None:
     (request,) = facet_requests(query_of(json.dumps({"facets": [row.name for row in FACETS]})))
-    found = request.bodies[0]["aggregations"].values()
-    assert sum(one["terms"]["size"] for one in found) < 65_535
+    aggregations = request.bodies[0]["aggregations"].values()
+    assert sum(aggregation["terms"]["size"] for aggregation in aggregations) < 65_535
 
 
 def values(listed: list[dict[str, Any]]) -> list[tuple[str, int]]:
@@ -116,25 +116,25 @@ def edges_of(row: Filter, minor_digits: int) -> Sequence[float]:
     return price_edges(minor_digits) if row is PRICE else FLOAT_EDGES
 
 
-def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> EngineResponse:
+def engine_counts(row: Filter, minor_digits: int, numbers: list[float]) -> EngineResponse:
     """What the engine answers to the aggregations for these values."""
-    places = Counter(bucket_of(value, edges_of(row, minor_digits)) for value in held)
-    ends = {bucket_of(value, edges_of(row, minor_digits)) for value in (min(held), max(held))} if held else ()
+    places = Counter(bucket_of(value, edges_of(row, minor_digits)) for value in numbers)
+    ends = {bucket_of(value, edges_of(row, minor_digits)) for value in (min(numbers), max(numbers))} if numbers else ()
     count = sum(places[end] for end in ends)
-    extremes = {"count": count, "min": min(held, default=None), "max": max(held, default=None)}
+    extremes = {"count": count, "min": min(numbers, default=None), "max": max(numbers, default=None)}
     buckets = [{"key": place, "doc_count": count} for place, count in places.items()]
     counts = {"buckets": buckets, "sum_other_doc_count": 0}
     return {"aggregations": {row.name: counts, f"{row.name}_extremes": extremes}}
 
 
-def histogram_of(row: Filter, minor_digits: int, held: list[float]) -> Any:
-    response = engine_counts(row, minor_digits, held)
+def histogram_of(row: Filter, minor_digits: int, numbers: list[float]) -> Any:
+    response = engine_counts(row, minor_digits, numbers)
     places = counts_by_place(row, response)
     return histogram(row, minor_digits, places, extremes_of(row, [response], places) if places else None)
 
 
 @pytest.mark.parametrize(
-    ("row", "minor_digits", "held", "buckets"),
+    ("row", "minor_digits", "numbers", "buckets"),
     [
         (PRICE, 2, [0], [(0.0, 0.01, 1)]),
         (PRICE, 2, [3, 4, 5, 21], [(0.02, 0.05, 2), (0.05, 0.1, 1), (0.1, 0.2, 0), (0.2, 0.5, 1)]),
@@ -147,12 +147,12 @@ def histogram_of(row: Filter, minor_digits: int, held: list[float]) -> Any:
     ],
 )
 def test_a_histogram_has_the_occupied_part_of_a_fixed_ladder(
-    row: Filter, minor_digits: int, held: list[float], buckets: list[tuple[float, float, int]]
+    row: Filter, minor_digits: int, numbers: list[float], buckets: list[tuple[float, float, int]]
 ) -> None:
-    found = histogram_of(row, minor_digits, held)
+    facet = histogram_of(row, minor_digits, numbers)
     unit = 10**minor_digits if row is PRICE else 1
-    assert (found["min"], found["max"]) == (min(held) / unit, max(held) / unit)
-    assert [(one["from"], one["to"], one["count"]) for one in found["buckets"]] == buckets
+    assert (facet["min"], facet["max"]) == (min(numbers) / unit, max(numbers) / unit)
+    assert [(bucket["from"], bucket["to"], bucket["count"]) for bucket in facet["buckets"]] == buckets
 
 
 def test_a_histogram_of_nothing_has_no_span_and_no_buckets() -> None:
@@ -202,7 +202,10 @@ async def test_the_extremes_of_a_histogram_are_those_of_all_parts_of_a_price_ran
     values = await facets.facets()
     assert values is not None
     assert (values["float"]["min"], values["float"]["max"]) == (0.291, 0.407)
-    assert [(one["from"], one["count"]) for one in values["float"]["buckets"] if one["count"]] == [(0.29, 2), (0.4, 2)]
+    assert [(bucket["from"], bucket["count"]) for bucket in values["float"]["buckets"] if bucket["count"]] == [
+        (0.29, 2),
+        (0.4, 2),
+    ]
     assert [len(bodies) for bodies in engine.round_trips] == [2, 2]
 
 
@@ -220,19 +223,23 @@ async def test_without_facets_nothing_is_counted() -> None:
 
 
 async def test_the_extremes_of_a_histogram_are_looked_for_in_its_first_and_last_bucket() -> None:
-    held = {FLOAT: [0.29, 0.4], PRICE: []}
-    response = {name: found for row in held for name, found in engine_counts(row, 2, held[row])["aggregations"].items()}
+    stored = {FLOAT: [0.29, 0.4], PRICE: []}
+    response = {
+        name: aggregation
+        for row in stored
+        for name, aggregation in engine_counts(row, 2, stored[row])["aggregations"].items()
+    }
     response["price"] = {"buckets": [{"key": NO_BUCKET, "doc_count": 2}], "sum_other_doc_count": 0}
     facets, engine = counting('{"facets": ["float", "price"]}', lambda _: {"aggregations": response})
-    (asked,) = facet_requests(query_of('{"facets": ["float", "price"]}'))
+    (facet_request,) = facet_requests(query_of('{"facets": ["float", "price"]}'))
     values = await facets.facets()
     assert values is not None
-    assert [one["count"] for one in values["float"]["buckets"]] == [1, *[0] * 10, 1]
+    assert [bucket["count"] for bucket in values["float"]["buckets"]] == [1, *[0] * 10, 1]
     assert values["price"] == {"min": None, "max": None, "buckets": []}
     assert [len(bodies) for bodies in engine.round_trips] == [1, 1]
     (request,) = engine.round_trips[1]
     ranges = [{"range": {"float": {"gte": low, "lt": high}}} for low, high in ((0.29, 0.3), (0.4, 0.41))]
-    assert request["query"] == {"bool": {"filter": [asked.query, any_of(ranges)]}}
+    assert request["query"] == {"bool": {"filter": [facet_request.query, any_of(ranges)]}}
 
 
 @pytest.mark.parametrize(
@@ -250,8 +257,8 @@ def test_the_last_bucket_ends_with_the_highest_value_of_all(row: Filter, place: 
 
 @pytest.mark.parametrize("later", [[], [0.2, 0.2]])
 async def test_a_histogram_whose_ends_have_other_items_afterwards_is_of_two_moments(later: list[float]) -> None:
-    held = iter([[0.2], later])
-    facets, _ = counting('{"facets": ["float"]}', lambda _: engine_counts(FLOAT, 2, next(held)))
+    stored = iter([[0.2], later])
+    facets, _ = counting('{"facets": ["float"]}', lambda _: engine_counts(FLOAT, 2, next(stored)))
     with pytest.raises(RefreshedError):
         await facets.facets()
 

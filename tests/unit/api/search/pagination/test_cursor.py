@@ -78,7 +78,7 @@ def test_any_other_text_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("text", "other"),
     [
         ("{}", '{"cursor": "*", "limit": 7}'),
         ("{}", '{"platform": null, "query": "", "filters": {}, "sort": null, "page": null}'),
@@ -89,8 +89,8 @@ def test_any_other_text_is_refused(text: str) -> None:
         ('{"filters": {"seed": [5]}, "query": "x"}', '{"query": "x", "filters": {"seed": [5.0]}}'),
     ],
 )
-def test_bodies_that_mean_the_same_values_are_one(one: str, other: str) -> None:
-    assert fingerprint(body(one)) == fingerprint(body(other))
+def test_bodies_that_mean_the_same_values_are_one(text: str, other: str) -> None:
+    assert fingerprint(body(text)) == fingerprint(body(other))
 
 
 DIFFERENT = [

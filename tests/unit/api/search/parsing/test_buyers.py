@@ -19,7 +19,7 @@ FIELDS = ("exterior", "quality", "phase")
 FLOAT_DIGITS = Decimal("0.00001")  # a strict bound is the next double
 
 
-def stated(parse: PlatformParse) -> dict[str, str]:
+def constraints_of(parse: PlatformParse) -> dict[str, str]:
     """What a parse states, each by its field; `not` before a field is what is not wanted."""
     quantities = (*parse.quantities, *parse.other_amounts)
     constraints = {
@@ -78,5 +78,5 @@ def _values(terms: Iterable[Term], field: str) -> str:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_what_buyers_state_is_asked_for(file: Path) -> None:
     sentences = tomllib.loads(file.read_text(encoding="utf-8"))
-    read = {text: stated(parse_query(text, [CS2]).parses[0]) for text in sentences}
+    read = {text: constraints_of(parse_query(text, [CS2]).parses[0]) for text in sentences}
     assert read == sentences

@@ -87,15 +87,15 @@ def test_an_amount_in_another_currency_is_said_to_be_in_the_platforms() -> None:
     ],
 )
 def test_an_amount_in_a_currency_of_another_worth_is_left_out_and_said(text: str, typed: str) -> None:
-    found = explained(strict(text))
-    assert found["filters"] == {"weapon": ["AWP"]}
-    assert found["relaxed"] == [{"typed": typed, "to": "left out: prices are in USD"}]
+    explanation = explained(strict(text))
+    assert explanation["filters"] == {"weapon": ["AWP"]}
+    assert explanation["relaxed"] == [{"typed": typed, "to": "left out: prices are in USD"}]
 
 
 def test_a_pattern_is_reported_as_the_seed_or_template_that_is_searched_and_as_no_filter() -> None:
-    found = explained(strict("ak pattern 661"))
-    assert found["filters"] == {"weapon": ["AK-47"]}
-    assert found["terms"][-1] == {"typed": "pattern 661", "means": [{"seed": [661]}, {"pattern": [661]}]}
+    explanation = explained(strict("ak pattern 661"))
+    assert explanation["filters"] == {"weapon": ["AK-47"]}
+    assert explanation["terms"][-1] == {"typed": "pattern 661", "means": [{"seed": [661]}, {"pattern": [661]}]}
 
 
 def test_the_price_that_a_trade_post_asks_is_left_out_and_said() -> None:
@@ -116,7 +116,7 @@ def test_the_price_that_a_trade_post_asks_is_left_out_and_said() -> None:
     ],
 )
 def test_an_amount_is_explained_as_a_number_of_json(text: str, number: float, kind: type) -> None:
-    found = explained(strict(text))
-    assert found["filters"] == {"price": {"min": number}}
-    assert found["terms"] == [{"typed": text, "means": [{"price": {"min": number}}]}]
-    assert type(found["filters"]["price"]["min"]) is kind
+    explanation = explained(strict(text))
+    assert explanation["filters"] == {"price": {"min": number}}
+    assert explanation["terms"] == [{"typed": text, "means": [{"price": {"min": number}}]}]
+    assert type(explanation["filters"]["price"]["min"]) is kind

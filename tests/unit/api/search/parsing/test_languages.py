@@ -20,7 +20,7 @@ def parsed(text: str) -> PlatformParse:
     return only
 
 
-def meant(text: str) -> list[str]:
+def meanings_of(text: str) -> list[str]:
     """The first value or words that each term means, else the word itself."""
     return [term.meanings[0].names[0] if term.meanings else term.typed for term in parsed(text).terms]
 
@@ -69,7 +69,7 @@ def meant(text: str) -> list[str]:
     ],
 )
 def test_words_of_other_languages_mean_the_same(text: str, meanings: list[str]) -> None:
-    assert meant(text) == meanings
+    assert meanings_of(text) == meanings
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_several_words_of_exclusion_are_of_the_quality_beside_them(
     text: str, not_wanted: str, wanted: list[str]
 ) -> None:
     assert [term.typed for term in parsed(text).excluded] == [not_wanted]
-    assert meant(text) == wanted
+    assert meanings_of(text) == wanted
 
 
 @pytest.mark.parametrize("text", ["ak 47 y 20", "m4a4 und 5 keys", "awp ile 4 sticker", "de ak 47"])
@@ -301,7 +301,7 @@ def test_letters_without_a_small_one_of_their_own_are_read(text: str) -> None:
 def test_letters_and_digits_may_be_of_full_width() -> None:
     (quantity,) = parsed("ＡＫ４７　５０ドル以下　ＦＴ").quantities
     assert quantity.high == 50
-    assert meant("ＡＫ４７　５０ドル以下　ＦＴ") == ["AK-47", "Field-Tested"]
+    assert meanings_of("ＡＫ４７　５０ドル以下　ＦＴ") == ["AK-47", "Field-Tested"]
 
 
 @pytest.mark.parametrize(
@@ -326,5 +326,5 @@ def test_a_language_names_no_value_that_english_does_not() -> None:
     english = (own["fields"], files["en"].get("fields", {}))
     for language, vocabulary in files.items():
         for field, values in vocabulary.get("fields", {}).items():
-            known = {value for fields in english for value in fields.get(field, {})}
-            assert field == "set" or known.issuperset(values), f"{language}: {field}"
+            english_values = {value for fields in english for value in fields.get(field, {})}
+            assert field == "set" or english_values.issuperset(values), f"{language}: {field}"

@@ -25,9 +25,9 @@ def reading(text: str, platform: Platform = BARE) -> PlatformParse:
 
 @pytest.mark.parametrize("text", ["", "   ", "\t\r\n", "\x00", "\u00a0\u2003"])
 def test_blank_text_asks_for_everything(text: str) -> None:
-    understood = parse_query(text, [CS2])
-    assert understood.matches_all
-    assert text_clauses(understood) == {}
+    parsed = parse_query(text, [CS2])
+    assert parsed.matches_all
+    assert text_clauses(parsed) == {}
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,14 @@ def test_blank_text_asks_for_everything(text: str) -> None:
 def test_words_are_asked_for_alone_and_joined_with_their_neighbours(
     text: str, words: tuple[tuple[str, ...], ...]
 ) -> None:
-    found = [word for term in reading(text).terms for word in term.words]
-    assert [set(word.spellings) for word in found] == [set(group) for group in words]
+    read_words = [word for term in reading(text).terms for word in term.words]
+    assert [set(word.spellings) for word in read_words] == [set(group) for group in words]
 
 
 @pytest.mark.parametrize("text", ["★", "♥", " $ ~ "])
 def test_marks_alone_are_asked_for_as_they_are(text: str) -> None:
-    found = reading(text)
-    assert (found.terms, found.quantities, found.marks) == ((), (), text.strip())
+    parsed = reading(text)
+    assert (parsed.terms, parsed.quantities, parsed.marks) == ((), (), text.strip())
 
 
 def test_punctuation_beside_an_amount_asks_for_nothing_and_a_mark_does() -> None:
@@ -64,7 +64,7 @@ def test_punctuation_beside_an_amount_asks_for_nothing_and_a_mark_does() -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "begun"),
+    ("text", "prefixes"),
     [
         ("ak redl", ["akredl", "redl"]),  # what is being typed
         ("ak redl ", []),  # a blank after it: it is finished
@@ -73,12 +73,12 @@ def test_punctuation_beside_an_amount_asks_for_nothing_and_a_mark_does() -> None
         ("redline under 50", []),
     ],
 )
-def test_the_last_word_may_be_a_beginning(text: str, begun: list[str]) -> None:
+def test_the_last_word_may_be_a_beginning(text: str, prefixes: list[str]) -> None:
     last = [word for term in reading(text).terms for word in term.words][-1]
-    assert sorted(last.prefixes) == begun
+    assert sorted(last.prefixes) == prefixes
 
 
-def meant(text: str) -> dict[str, dict[str, list[str]]]:
+def meanings_of(text: str) -> dict[str, dict[str, list[str]]]:
     return {
         term.typed: {field: list(values) for meaning in term.meanings for field, values in meaning.filters}
         for term in reading(text, CS2).terms
@@ -118,7 +118,7 @@ def meant(text: str) -> dict[str, dict[str, list[str]]]:
     ],
 )
 def test_the_vocabulary_knows_codes_slang_and_names(text: str, expected: dict[str, Any]) -> None:
-    assert meant(text) == expected
+    assert meanings_of(text) == expected
 
 
 def test_a_word_of_the_vocabulary_is_no_beginning_and_its_typed_words_count_too() -> None:

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
 
 
-def found(text: str) -> list[Quantity]:
+def quantities_in(text: str) -> list[Quantity]:
     return quantities_of(text, lambda bare: bare == "5-7")
 
 
 def bounds(text: str) -> tuple[Any, ...]:
-    (one,) = found(text)
-    return one.field, *(None if end is None else float(end) for end in (one.low, one.high))
+    (quantity,) = quantities_in(text)
+    return quantity.field, *(None if end is None else float(end) for end in (quantity.low, quantity.high))
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,9 @@ def bounds(text: str) -> tuple[Any, ...]:
         ("<= 50", None, 50),
         ("redline<50", None, 50),
         ("max 50", None, 50),
+        ("below or at 50", None, 50),
+        ("at or under 50", None, 50),
+        ("at or above 50", 50, None),
         ("up to 50", None, 50),
         ("less than 2k", None, 2000),
         ("cheaper than 1,000.50", None, 1000.5),
@@ -124,8 +127,8 @@ def test_floats(text: str, low: float | None, high: float | None) -> None:
 )
 def test_floats_that_are_compared_strictly_or_cut_off(text: str, inside: list[float], outside: list[float]) -> None:
     _, low, high = bounds(text)
-    assert all((low is None or low <= one) and (high is None or one <= high) for one in inside)
-    assert not any((low is None or low <= one) and (high is None or one <= high) for one in outside)
+    assert all((low is None or low <= number) and (high is None or number <= high) for number in inside)
+    assert not any((low is None or low <= number) and (high is None or number <= high) for number in outside)
 
 
 @pytest.mark.parametrize(
@@ -144,8 +147,8 @@ def test_floats_that_are_compared_strictly_or_cut_off(text: str, inside: list[fl
     ],
 )
 def test_seeds(text: str, field: str, values: tuple[int, ...]) -> None:
-    (one,) = found(text)
-    assert (one.field, one.values) == (field, values)
+    (quantity,) = quantities_in(text)
+    assert (quantity.field, quantity.values) == (field, values)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +179,7 @@ def test_seeds(text: str, field: str, values: tuple[int, ...]) -> None:
     ],
 )
 def test_other_numbers_are_words(text: str) -> None:
-    assert found(text) == []
+    assert quantities_in(text) == []
 
 
 @pytest.mark.parametrize(
@@ -193,12 +196,12 @@ def test_other_numbers_are_words(text: str) -> None:
     ],
 )
 def test_a_bare_number_may_be_a_word_too(text: str, sure: bool) -> None:  # a table's column
-    assert [one.certain for one in found(text)] == [sure]
+    assert [quantity.certain for quantity in quantities_in(text)] == [sure]
 
 
 def test_numbers_of_three_digits_that_stand_alone_may_be_seeds() -> None:
     def seeds(text: str) -> list[tuple[int, ...]]:
-        return [one.values for one in with_bare_seeds(text, found(text)) if one.field == "seed"]
+        return [quantity.values for quantity in with_bare_seeds(text, quantities_in(text)) if quantity.field == "seed"]
 
     assert seeds("ak case hardened 661") == [(661,)]
     assert seeds("661淬火ak") == [(661,)]
@@ -207,37 +210,43 @@ def test_numbers_of_three_digits_that_stand_alone_may_be_seeds() -> None:
 
 
 def test_a_currency_before_a_number_is_of_that_number() -> None:
-    assert [(one.typed, one.field) for one in found("ak 0.15 $20")] == [("0.15", "float"), ("$20", "price")]
-    assert [(one.typed, one.field) for one in found("0.15 ¤ASK 5000")] == [("0.15", "float"), ("¤ASK 5000", "price")]
-    assert [(one.typed, one.field) for one in found("0.15 $")] == [("0.15 $", "price")]
+    assert [(quantity.typed, quantity.field) for quantity in quantities_in("ak 0.15 $20")] == [
+        ("0.15", "float"),
+        ("$20", "price"),
+    ]
+    assert [(quantity.typed, quantity.field) for quantity in quantities_in("0.15 ¤ASK 5000")] == [
+        ("0.15", "float"),
+        ("¤ASK 5000", "price"),
+    ]
+    assert [(quantity.typed, quantity.field) for quantity in quantities_in("0.15 $")] == [("0.15 $", "price")]
 
 
 def test_several_amounts_keep_their_order_and_their_places() -> None:
     text = "doppler 0.00-0.01 p2 under 2000€ seed 5"
-    amounts = found(text)
-    assert [(one.typed, one.field) for one in amounts] == [
+    amounts = quantities_in(text)
+    assert [(amount.typed, amount.field) for amount in amounts] == [
         ("0.00-0.01", "float"),
         ("under 2000€", "price"),
         ("seed 5", "seed"),
     ]
-    assert [text[one.start : one.end] for one in amounts] == [one.typed for one in amounts]
+    assert [text[amount.start : amount.end] for amount in amounts] == [amount.typed for amount in amounts]
     assert [piece.strip() for piece in text_between(text, amounts)] == ["doppler", "p2", "", ""]
     assert amounts[1].currency == "EUR"
 
 
 @given(st.text("0123456789.,-<>$€# undermax k", max_size=60))
 def test_any_text_gives_amounts_within_it_and_apart(text: str) -> None:
-    amounts = found(text)
-    assert all(0 <= one.start < one.end <= len(text) for one in amounts)
-    assert all(one.end <= other.start for one, other in pairwise(amounts))
-    for one in amounts:
-        assert one.values or one.low is not None or one.high is not None
-        assert one.low is None or one.high is None or Decimal(0) <= one.low <= one.high
+    amounts = quantities_in(text)
+    assert all(0 <= amount.start < amount.end <= len(text) for amount in amounts)
+    assert all(amount.end <= other.start for amount, other in pairwise(amounts))
+    for amount in amounts:
+        assert amount.values or amount.low is not None or amount.high is not None
+        assert amount.low is None or amount.high is None or Decimal(0) <= amount.low <= amount.high
 
 
 @pytest.mark.parametrize("text", ["2014+", "holo 2015+"])
 def test_a_year_and_later_is_no_price(text: str) -> None:
-    assert found(text) == []
+    assert quantities_in(text) == []
 
 
 def test_below_the_least_float_is_below_0() -> None:
@@ -266,12 +275,12 @@ def test_below_the_least_float_is_below_0() -> None:
     ],
 )
 def test_prices_as_buyers_say_them(text: str, expected: tuple[float | None, float | None]) -> None:
-    (quantity,) = found(text)
+    (quantity,) = quantities_in(text)
     assert tuple(None if end is None else float(end) for end in (quantity.low, quantity.high)) == expected
 
 
 def test_bounds_of_one_price_are_in_one_currency() -> None:
-    assert [each.currency for each in found("min 100, max 150 ¤RUB")] == ["RUB", "RUB"]
-    assert [each.currency for each in found("max 100, max 150 ¤RUB")] == [None, "RUB"]
-    assert [each.currency for each in found("min 100 usd, max 150 eur")] == ["USD", "EUR"]
-    assert [each.currency for each in found("min 20, max 50 eur, seed 661")] == ["EUR", "EUR", None]
+    assert [each.currency for each in quantities_in("min 100, max 150 ¤RUB")] == ["RUB", "RUB"]
+    assert [each.currency for each in quantities_in("max 100, max 150 ¤RUB")] == [None, "RUB"]
+    assert [each.currency for each in quantities_in("min 100 usd, max 150 eur")] == ["USD", "EUR"]
+    assert [each.currency for each in quantities_in("min 20, max 50 eur, seed 661")] == ["EUR", "EUR", None]

@@ -26,16 +26,16 @@ def _bounds(parse: PlatformParse) -> tuple[Decimal | None, Decimal | None]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "text"),
-    [(asked, text) for meanings in SENTENCES.values() for asked, texts in meanings.items() for text in texts],
+    ("meaning", "text"),
+    [(meaning, text) for meanings in SENTENCES.values() for meaning, texts in meanings.items() for text in texts],
 )
-def test_what_is_said_is_asked_for(asked: str, text: str) -> None:
+def test_what_is_said_is_asked_for(meaning: str, text: str) -> None:
     (parse,) = parse_query(text, [CS2]).parses
     values = [term.meanings[0].names[0] for term in parse.terms if term.meanings]
     excluded = {term.meanings[0].names[0] for term in parse.excluded if term.meanings}
     assert values == ["AK-47"]
-    assert excluded == ({NOT_WANTED[asked]} if asked in NOT_WANTED else set())
-    assert _bounds(parse) == BOUNDS.get(asked, (None, None))
-    assert parse.sort == (asked if asked in ORDERS else "")
+    assert excluded == ({NOT_WANTED[meaning]} if meaning in NOT_WANTED else set())
+    assert _bounds(parse) == BOUNDS.get(meaning, (None, None))
+    assert parse.sort == (meaning if meaning in ORDERS else "")
     unread = [term.typed for term in parse.terms if not term.meanings and not term.is_filler]
     assert unread == []

@@ -57,6 +57,11 @@ def test_a_number_of_things_is_parted_from_what_they_are(text: str, words: list[
         ("50 fracture case", []),  # may be of a name
         ("22 legends capsule", []),
         ("50 cases", ["50"]),
+        ("need 1 ak redline", ["need", "1"]),
+        ("looking 4 p2000 fire elemental", ["looking", "4"]),
+        ("redline 1 ak", []),
+        ("50 ak redline", []),
+        ("5 seven fade", []),
         ("gamma 2 cases", []),  # of the name
         ("50 caisses kilowatt", ["50"]),
         ("awp asiimov trade locked 7 days", ["trade", "locked", "7", "days"]),

@@ -302,9 +302,9 @@ def test_a_quantity_may_be_what_is_not_wanted(text: str, quantities: list[tuple[
 
 def test_what_is_not_wanted_is_demanded_of_everything_but_the_name_itself() -> None:
     clauses = text_clauses(parse_query("ak not seed 661 not st not fire serpent -case", [CS2]))["filter"]
-    whole = {"term": {"name.letters": "ak not seed 661 not st not fire serpent -case"}}
+    name_clause = {"term": {"name.letters": "ak not seed 661 not st not fire serpent -case"}}
     seed, quality, finish, case = [clause["bool"]["should"] for clause in clauses[1:]]
-    assert all(each[1] == whole for each in (seed, quality, finish, case))
+    assert all(each[1] == name_clause for each in (seed, quality, finish, case))
     assert seed[0] == {"bool": {"must_not": [{"terms": {"seed": ["661"]}}]}}
     assert quality[0]["bool"]["must_not"] == [
         {"terms": {"quality.folded": ["StatTrak™", "★ StatTrak™"]}},
@@ -320,8 +320,8 @@ def test_stickers_on_the_item_are_asked_for_by_their_joined_words_and_their_numb
     named = {"match": {"stickers.typed": {"query": "crownfoil", "operator": "and"}}}
     at_least_four = {"range": {"attachmentCount": {"gte": 4}}}
     assert {"bool": {"filter": [named, at_least_four]}} in text_clauses(relaxed[0])["filter"]
-    meant = [each for each in relaxations(parse_query("ak with navi", [CS2])) if "stickers" in each.relaxation]
-    words = text_clauses(meant[0])["filter"][-1]["bool"]["should"]
+    with_stickers = [each for each in relaxations(parse_query("ak with navi", [CS2])) if "stickers" in each.relaxation]
+    words = text_clauses(with_stickers[0])["filter"][-1]["bool"]["should"]
     assert [clause["match"]["stickers.typed"]["query"] for clause in words] == ["navi", "natusvincere"]
 
 
@@ -334,8 +334,8 @@ def test_a_word_may_be_of_the_set() -> None:
 
 def test_of_three_letters_two_may_be_swapped_and_of_more_two_beside_an_edit() -> None:
     corrected = corrections(parse_query("crimson wbe", [CS2]), {"crimson"})
-    asked = str([text_clauses(each) for each in corrected])
-    assert "{'match': {'text': 'web'}}" in asked
+    clauses = str([text_clauses(each) for each in corrected])
+    assert "{'match': {'text': 'web'}}" in clauses
     swapped = str(text_clauses(corrections(parse_query("golden cioll", [CS2]), {"golden"})[-1]))
     assert all(f"'query': '{each}'" in swapped for each in ("icoll", "coill", "cilol", "cioll"))
 

@@ -13,8 +13,8 @@ CS2 = next(iter(shared_platforms()))
 
 
 def offer(text: str) -> str:
-    found = offer_in(*with_quantities(text, CS2.merged_vocabulary), CS2.merged_vocabulary)
-    return " ".join(found.replace(" ¤ASK", "¤").split())
+    offered = offer_in(*with_quantities(text, CS2.merged_vocabulary), CS2.merged_vocabulary)
+    return " ".join(offered.replace(" ¤ASK", "¤").split())
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,16 @@ from api.search.schemas.search import SearchBody
 from tests.support.exact_json import dumps
 
 
-def read(asked: Any) -> Any:
+def read(conditions: Any) -> Any:
     """The filter on attachments of a body."""
-    body: Any = SearchBody.model_validate(parse(json.dumps({"filters": {"attachments": asked}}).encode()))
+    body: Any = SearchBody.model_validate(parse(json.dumps({"filters": {"attachments": conditions}}).encode()))
     return body.filters.attachments
 
 
-def refused(asked: Any) -> dict[str, str]:
+def refused(conditions: Any) -> dict[str, str]:
     """The paths below `filters.attachments` that are refused, each with the reason."""
     with pytest.raises(ValidationError) as refusal:
-        read(asked)
+        read(conditions)
     return {".".join(map(str, error["loc"][2:])): error["msg"] for error in refusal.value.errors()}
 
 
@@ -32,7 +32,7 @@ def test_null_is_absent_and_everything_may_be_absent() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "condition",
     [
         {"name": "x" * 100},
         {"name": "\0"},
@@ -42,14 +42,14 @@ def test_null_is_absent_and_everything_may_be_absent() -> None:
         {"name": "x", "count": 2**63 - 1, "maxWear": 0.1},
     ],
 )
-def test_just_inside_is_taken(asked: dict[str, Any]) -> None:
-    held = read({"all": [asked] * 20, "any": [asked] * 20})
-    assert len(held.all) == len(held.any) == 20
-    assert json.loads(dumps(held.all[0].model_dump(by_alias=True, exclude_none=True))) == asked
+def test_just_inside_is_taken(condition: dict[str, Any]) -> None:
+    attachments = read({"all": [condition] * 20, "any": [condition] * 20})
+    assert len(attachments.all) == len(attachments.any) == 20
+    assert json.loads(dumps(attachments.all[0].model_dump(by_alias=True, exclude_none=True))) == condition
 
 
 @pytest.mark.parametrize(
-    ("asked", "field"),
+    ("condition", "field"),
     [
         ({}, "name"),
         ({"name": None}, "name"),
@@ -68,9 +68,9 @@ def test_just_inside_is_taken(asked: dict[str, Any]) -> None:
         ("x", ""),
     ],
 )
-def test_just_outside_is_refused_and_named(asked: Any, field: str) -> None:
+def test_just_outside_is_refused_and_named(condition: Any, field: str) -> None:
     for side in ("all", "any"):
-        assert list(refused({side: [{"name": "good"}, asked]})) == [f"{side}.1.{field}".rstrip(".")]
+        assert list(refused({side: [{"name": "good"}, condition]})) == [f"{side}.1.{field}".rstrip(".")]
 
 
 def test_conditions_that_cannot_be_met_or_meant_together_are_refused_with_what_to_do() -> None:
@@ -81,7 +81,7 @@ def test_conditions_that_cannot_be_met_or_meant_together_are_refused_with_what_t
 
 
 @pytest.mark.parametrize(
-    ("asked", "field"),
+    ("conditions", "field"),
     [
         ({"all": [{"name": "x"}] * 21}, "all"),
         ({"any": [{"name": "x"}] * 21}, "any"),
@@ -96,5 +96,5 @@ def test_conditions_that_cannot_be_met_or_meant_together_are_refused_with_what_t
         ("x", ""),
     ],
 )
-def test_other_shapes_are_refused_and_named(asked: Any, field: str) -> None:
-    assert list(refused(asked)) == [field]
+def test_other_shapes_are_refused_and_named(conditions: Any, field: str) -> None:
+    assert list(refused(conditions)) == [field]

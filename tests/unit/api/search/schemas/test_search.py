@@ -49,8 +49,15 @@ def test_the_given_and_our_filters_are_there() -> None:
     "body", [{}, dict.fromkeys(("platform", "query", "filters", "limit", "page", "sort", "cursor"))]
 )
 def test_null_is_absent_and_absent_is_the_default(body: dict[str, Any]) -> None:
-    held = read(body)
-    assert (held.platform, held.query, held.filters, held.limit, held.page, held.sort) == (None, "", None, 20, 1, None)
+    parsed = read(body)
+    assert (parsed.platform, parsed.query, parsed.filters, parsed.limit, parsed.page, parsed.sort) == (
+        None,
+        "",
+        None,
+        20,
+        1,
+        None,
+    )
 
 
 def test_null_for_a_filter_is_absent() -> None:
@@ -76,9 +83,9 @@ def test_null_for_a_filter_is_absent() -> None:
     ],
 )
 def test_just_inside_is_taken(body: dict[str, Any]) -> None:
-    held = read(body)
+    parsed = read(body)
     for name, value in body.items():
-        assert getattr(held, name) == value
+        assert getattr(parsed, name) == value
 
 
 @pytest.mark.parametrize(
@@ -130,8 +137,8 @@ def test_just_outside_is_refused_and_named(name: str, value: Any) -> None:
 @pytest.mark.parametrize("text", ["1.0", "1e0", "10e-1", "0.1e1", "1.000000000000000000000000000"])
 @pytest.mark.parametrize("name", ["limit", "page", "platform"])
 def test_an_integer_may_be_written_with_a_fraction_or_an_exponent(name: str, text: str) -> None:
-    held = getattr(SearchBody.model_validate(parse(f'{{"{name}": {text}}}'.encode())), name)
-    assert (held, type(held)) == (1, int)
+    parsed = getattr(SearchBody.model_validate(parse(f'{{"{name}": {text}}}'.encode())), name)
+    assert (parsed, type(parsed)) == (1, int)
 
 
 @pytest.mark.parametrize(
@@ -180,8 +187,8 @@ def test_ranges_are_taken_up_to_their_limit(row: Any) -> None:
         {"min": 1, "max": 1},
         {"min": None, "max": 0},
     ):
-        held = getattr(read({"filters": {row.name: bounds}}).filters, row.name)
-        assert (held.min, held.max) == (bounds.get("min"), bounds.get("max"))
+        parsed = getattr(read({"filters": {row.name: bounds}}).filters, row.name)
+        assert (parsed.min, parsed.max) == (bounds.get("min"), bounds.get("max"))
     place = f"filters.{row.name}"
     value: Any
     for value in (-1, most + 1, "1", True, [], {}):

@@ -34,7 +34,7 @@ def ordered(counts: Counter[tuple[str, str]]) -> list[tuple[str, str, int]]:
     return sorted(listed, key=lambda each: (-each[2], each[0], KINDS.index(each[1])))
 
 
-def known(counts: Counter[tuple[str, str]], limit: int) -> FrequentValues:
+def frequent_values(counts: Counter[tuple[str, str]], limit: int) -> FrequentValues:
     """The first values of each kind."""
     of_kinds = {
         row.kind: [(text, count) for text, kind, count in ordered(counts) if kind == row.kind] for row in SUGGESTED
@@ -52,20 +52,22 @@ def test_as_many_as_are_known_are_the_first_of_all(counts: dict[tuple[str, str],
     every, text = ordered(Counter(counts)), PrefixQuery(typed)
     beginning = [value for value in every if text.begins(value[0])]
     for max_values in (1, 3, 1000):
-        values = known(Counter(counts), max_values)
+        values = frequent_values(Counter(counts), max_values)
         first = shown(values.beginning(text, limit))
         assert first == beginning[: len(first)]
-    assert shown(known(Counter(counts), 1000).beginning(text, limit)) == beginning[:limit]
+    assert shown(frequent_values(Counter(counts), 1000).beginning(text, limit)) == beginning[:limit]
 
 
 def counted(body: Any, counts: dict[str, int]) -> EngineResponse:
     """An index whose items have these names and nothing else."""
-    (kind, asked), *_ = body["aggs"]["texts"].items()
+    (kind, aggregation), *_ = body["aggs"]["texts"].items()
     if kind == "filters":
         return {
-            "aggregations": {"texts": {"buckets": {text: {"doc_count": counts[text]} for text in asked["filters"]}}}
+            "aggregations": {
+                "texts": {"buckets": {text: {"doc_count": counts[text]} for text in aggregation["filters"]}}
+            }
         }
-    values = counts if asked["field"] == "name" else {}
+    values = counts if aggregation["field"] == "name" else {}
     buckets = [{"key": text, "doc_count": count} for text, count in values.items() if count]
     return {"aggregations": {"texts": {"buckets": buckets, "sum_other_doc_count": 0, "doc_count_error_upper_bound": 0}}}
 

@@ -99,16 +99,16 @@ def test_values_fold_as_the_index_folds_them() -> None:
 
 
 def test_what_begins_with_the_text_comes_first_then_the_most_offered_and_each_once() -> None:
-    found = [
+    candidates = [
         Suggestion("b", "item", 9, begins=False),
         Suggestion("c", "item", 1, begins=False),
         Suggestion("c", "item", 1, begins=True),
         Suggestion("a", "set", 9, begins=False),
         Suggestion("a", "item", 9, begins=False),
     ]
-    ordered = [(one.text, one.kind) for one in best(found, 20)]
+    ordered = [(suggestion.text, suggestion.kind) for suggestion in best(candidates, 20)]
     assert ordered == [("c", "item"), ("a", "item"), ("a", "set"), ("b", "item")]
-    assert len(best(found, 2)) == 2
+    assert len(best(candidates, 2)) == 2
 
 
 def response(*buckets: tuple[str, int], others: int = 0, error: int = 0) -> EngineResponse:
@@ -121,8 +121,8 @@ def response(*buckets: tuple[str, int], others: int = 0, error: int = 0) -> Engi
 
 
 def test_what_may_not_be_the_best_or_exact_is_asked_for_again() -> None:
-    asked = {(query.row.kind, query.begins): query for query in suggestion_queries(PrefixQuery("crown"), 1)}
-    item, sticker = asked["item", False], asked["sticker", False]
+    queries = {(query.row.kind, query.begins): query for query in suggestion_queries(PrefixQuery("crown"), 1)}
+    item, sticker = queries["item", False], queries["sticker", False]
     assert suggestions_of(item, response(("Crown", 3), others=5)) == [Suggestion("Crown", "item", 3, begins=False)]
     assert suggestions_of(item, response(("Crown", 3), error=1)) is None
     # the other stickers of the same items are no suggestions; the ones asked for may be behind them
@@ -130,7 +130,7 @@ def test_what_may_not_be_the_best_or_exact_is_asked_for_again() -> None:
         Suggestion("Crown", "sticker", 3, begins=False)
     ]
     assert suggestions_of(sticker, response(("Fade", 4), ("Crown", 3), others=1)) is None
-    begins = asked["sticker", True]
+    begins = queries["sticker", True]
     assert suggestions_of(begins, response(("Fade", 4), ("Crown A", 3), ("A Crown", 2))) == [
         Suggestion("Crown A", "sticker", 3, begins=True)
     ]

@@ -60,10 +60,10 @@ class Shop:
                 exchange.json = {**exchange.json, "responses": self._spliced(exchange, body)}
 
         self._proxy.change = change
-        found = await self.app.search(body)
+        first = await self.app.search(body)
         self._proxy.change = lambda _: None
         assert engine_requests
-        return found.json(), (await self.app.search(body)).json()
+        return first.json(), (await self.app.search(body)).json()
 
     @staticmethod
     def _are_of_facets(exchange: Exchange, body: dict[str, Any]) -> list[bool]:
@@ -82,11 +82,11 @@ class Shop:
     def _move(self, moves: str) -> None:
         document = f"/{self.app.settings.alias(CS2.id)}/_doc"
         if moves == "goes":
-            gone = self._engine.delete(f"{document}/3", params={"refresh": "true"})
-            assert gone.status_code == 200, gone.text
+            deleted = self._engine.delete(f"{document}/3", params={"refresh": "true"})
+            assert deleted.status_code == 200, deleted.text
             return
-        held = self._engine.get(f"{document}/3").json()["_source"]
-        come = self._engine.put(f"{document}/9", params={"refresh": "true"}, json={**held, "id": 9})
+        source = self._engine.get(f"{document}/3").json()["_source"]
+        come = self._engine.put(f"{document}/9", params={"refresh": "true"}, json={**source, "id": 9})
         assert come.status_code == 201, come.text
 
 
@@ -109,8 +109,8 @@ async def test_a_page_and_its_facets_are_of_one_moment(
     opensearch_url: str, tmp_path: Path, name: str, moves: str
 ) -> None:
     async with shop(opensearch_url, tmp_path) as started:
-        found, now = await started.responses(BODIES[name], moves, within=True)
-        assert found == now
+        response, now = await started.responses(BODIES[name], moves, within=True)
+        assert response == now
 
 
 @pytest.mark.parametrize("moves", ["goes", "comes"])
@@ -119,5 +119,5 @@ async def test_a_histogram_and_its_ends_are_of_one_moment(
     opensearch_url: str, tmp_path: Path, facet: str, moves: str
 ) -> None:
     async with shop(opensearch_url, tmp_path) as started:
-        found, now = await started.responses({"facets": [facet]}, moves, within=False)
-        assert found == now
+        response, now = await started.responses({"facets": [facet]}, moves, within=False)
+        assert response == now

@@ -31,19 +31,22 @@ def test_status_climbs_from_missing_over_differs_to_equal(place: Place) -> None:
     state = place.json("status", "--platform", "730")
     assert (state["definition"], state["serving"], state["items"]) == ("equal", index, 3)
     assert state["settings"]["refresh_interval"] == "1s"
-    assert [(one["index"], one["state"], one["items"]) for one in state["generations"]] == [
+    assert [(generation["index"], generation["state"], generation["items"]) for generation in state["generations"]] == [
         (index, "serving", 3),
         (old, "kept", 0),
     ]
     assert state["generations"][0]["bytes"] > 0
-    assert [one["platform"] for one in place.json("status")["platforms"]] == [730]
+    assert [platform["platform"] for platform in place.json("status")["platforms"]] == [730]
     assert f"3 items in {index}" in place.run("status").stdout
 
 
 def test_status_shows_and_prune_removes_what_dead_loads_left(place: Place) -> None:
     index = place.load(items(1))["index"]
     unfinished = _unfinished(place)
-    states = {one["index"]: one["state"] for one in place.json("status", "--platform", "730")["generations"]}
+    states = {
+        generation["index"]: generation["state"]
+        for generation in place.json("status", "--platform", "730")["generations"]
+    }
     assert states == {index: "serving", unfinished: "unfinished"}
     assert "prune removes it" in place.run("status").stdout
     response = place.json("prune", "--platform", "730")
@@ -83,8 +86,8 @@ def test_rollback_serves_the_previous_generation_and_back(place: Place) -> None:
 def test_a_rollback_names_the_way_forward_again(place: Place) -> None:
     """Until the last step back and after it: what is offered works as it stands there."""
     first, second, third = (place.load(items(1, first=number), "--keep", "9")["index"] for number in (1, 2, 3))
-    said = place.run("rollback", "--platform", "730").stderr
-    assert said.splitlines()[-1].endswith(f"; to take it back: gear-indexer rollback --platform 730 --to {third}")
+    message = place.run("rollback", "--platform", "730").stderr
+    assert message.splitlines()[-1].endswith(f"; to take it back: gear-indexer rollback --platform 730 --to {third}")
     place.json("rollback", "--platform", "730")
     error = place.json("rollback", "--platform", "730", code=1)["error"]
     assert error == (
