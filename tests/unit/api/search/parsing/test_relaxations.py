@@ -102,3 +102,8 @@ def test_typos_are_mended_beside_what_is_on_the_item() -> None:
         ("foil", True, False),
     ]
     assert on_item.relaxation is Relaxation.STICKERS
+
+
+def test_a_text_of_fillers_alone_has_no_typo() -> None:
+    assert corrections(strict("lol ok bye"), ()) == []
+    assert corrections(strict("lol ok byee"), ()) != []

@@ -187,3 +187,22 @@ async def test_all_values_are_requested_where_the_most_frequent_are_not_enough()
 )
 def test_other_languages_suggest_the_items_own_name(typed: str, value: str, matches: bool) -> None:
     assert PrefixQuery(typed, VOCABULARIES).matches(value, fuzzy=False) is matches
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("couteau pap", [("couteau", "Butterfly Knife"), ("pap", "Butterfly Knife")]),
+        (
+            "kit de música de stattrak",  # the second `de` says nothing
+            [("kit", "Music Kit"), ("de", "Music Kit"), ("música", "Music Kit"), ("stattrak", "StatTrak")],
+        ),
+        ("toile cramoisie", [("toile", "crimson web"), ("cramoisie", "crimson web")]),
+        ("redline q", [("redline", ""), ("q", "")]),  # one letter begins too much
+    ],
+)
+def test_the_last_words_may_begin_a_name_in_another_language(typed: str, words: list[tuple[str, str]]) -> None:
+    vocabularies = tuple(platform.merged_vocabulary for platform in shared_platforms())
+    completed = PrefixQuery(typed, vocabularies, completed=True).words
+    assert [word.text for word in completed] == [text for text, _ in words]
+    assert all(name in (word.names or [""]) for word, (_, name) in zip(completed, words, strict=True))
