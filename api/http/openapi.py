@@ -114,9 +114,9 @@ def install(app: FastAPI) -> None:
     describe_routes = app.openapi
 
     def describe() -> dict[str, Any]:
-        is_new = app.openapi_schema is None
-        schema = describe_routes()  # it is made once
-        if is_new:
+        described = app.openapi_schema
+        schema = describe_routes()  # made anew only where routes are new
+        if schema is not described:
             _, definitions = models_json_schema(
                 [(body, "validation") for body in BODIES], ref_template="#/components/schemas/{model}"
             )

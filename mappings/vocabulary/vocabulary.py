@@ -55,6 +55,8 @@ class Vocabulary(VocabularyFile):
             for name, attribute in vars(Vocabulary).items():
                 if isinstance(attribute, cached_property):
                     getattr(self, name)
+            for name in ("longest", "_sorted", "_reach", "_stems", "_inflections"):  # that suggestions need
+                getattr(self.lexicon, name)
             self.amount_words.make_tables()
 
     @cached_property
