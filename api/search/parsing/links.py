@@ -99,7 +99,7 @@ def _of_chats(text: str) -> str:
 def is_listing(text: str) -> bool:
     """Whether the text has a link to one item, not to a search."""
     links = (match.group() for match in _LINK.finditer(text)) if "/" in text else ()
-    return any(_name_in(link) and not _named(link, _SEARCH_PARAMETERS) for link in links)
+    return any(_name_in(link) not in ("", link) and not _named(link, _SEARCH_PARAMETERS) for link in links)
 
 
 def _named(link: str, parameters: frozenset[str]) -> list[str]:
@@ -112,9 +112,9 @@ def _name_in(link: str) -> str:
     path = link.partition("?")[0]
     host, _, path = path.rpartition("://")[2].partition("/")
     parts = [unquote(part, errors="ignore") for part in path.split("/")]
-    if not (_OF_MARKETS.search(host) or any(map(_COMMON_PARTS.fullmatch, parts))):
-        return link
     named = [part for part in parts if not _COMMON_PARTS.fullmatch(part) and _HAS_LETTER.search(part)]
+    if named and not (_OF_MARKETS.search(host) or any(map(_COMMON_PARTS.fullmatch, parts))):
+        return link
     return " ".join(part if " " in part else _SEPARATORS.sub(" ", part) for part in named)
 
 

@@ -150,10 +150,11 @@ def _unfinished_span(vocabulary: Vocabulary, letters: Sequence[str]) -> list[_Sp
         beginning = "".join(letters[start:])
         if len(beginning) < MIN_UNFINISHED:
             break
-        meanings = vocabulary.unfinished(beginning, MAX_COMPLETIONS)
-        meanings += vocabulary.lexicon.unfinished(beginning, MAX_COMPLETIONS)
+        length = len(letters) - start
+        limit = max(1, MAX_COMPLETIONS // length)  # each word has all of them, and the engine takes 1,024 clauses
+        meanings = [*vocabulary.unfinished(beginning, limit), *vocabulary.lexicon.unfinished(beginning, limit)][:limit]
         if meanings:
-            return [(start, len(letters) - start, meanings)]
+            return [(start, length, meanings)]
     return []
 
 

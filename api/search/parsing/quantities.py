@@ -110,7 +110,7 @@ _PRICE_FORMS = (
     rf"{_AROUND}{_LOW}(?=\s*(?:$|[,;.!?)]))",  # a budget, as an amount with its currency is
     rf"{_START}(?P<low>{_NUMBER})(?P<least>\+)(?P<lowafter>\s*{_MARK})",
     rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_AFTER}",
-    rf"(?:(?<!\w)price(?!\w|\s+4\s+[a-z])\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}(?:{_UNIT}|\s+{_UNIT}(?!\s*\d)))){_LOW}{_END}",
+    rf"(?:(?<!\w)price(?!\w)(?!(?<=the\sprice)\s+4\s+[a-z])\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}(?:{_UNIT}|\s+{_UNIT}(?!\s*\d)))){_LOW}{_END}",
     rf"{_START}(?P<low>\d{{1,6}}[.,]\d\d|\d{{1,4}}[.,]\d{{1,2}}k){_END}(?!%)",  # cents, for it is no float
 )
 

@@ -258,7 +258,7 @@ class Spellings:
             return bool(few_in(self._words[at].typed, self._numerals)) or self._is_measure_at(at)
         if not self._letters[at].isdecimal() or _YEAR.fullmatch(self._letters[at]) or self._ends_name(at):
             return False
-        is_before = self._is_before_opened(at) or self._is_before_weapon(at)
+        is_before = self._is_before_opened(at) or self._is_before_thing(at)
         return is_before or self._is_counted_before(at) or self._is_measure_at(at)
 
     def _ends_name(self, at: int) -> bool:
@@ -273,13 +273,16 @@ class Spellings:
         plurals = [place for place in range(at + 2, last + 1) if self._letters[place].endswith("s")]
         return any(self._is_opened(place) and self._are_one_name(at + 1, place) for place in (at + 1, *plurals))
 
-    def _is_before_weapon(self, at: int) -> bool:
-        """Whether a weapon is behind the digit there, and nothing or a filler before: `1 ak`, `price 4 p2000`."""
+    def _is_before_thing(self, at: int) -> bool:
+        """Whether a thing is behind the digit there, and nothing or a filler before: `1 ak`, `looking 4 knives`."""
         if len(self._letters[at]) > 1 or at + 1 == len(self._words):
             return False
         _, entry = self._spelling_at(at + 1)
-        is_weapon = entry is not None and bool(values_of(entry.meanings, "weapon"))
-        return is_weapon and (not at or self._letters[at - 1] in self._vocabulary.ignored)
+        meanings = entry.meanings if entry is not None else ()
+        is_thing = bool(values_of(meanings, "weapon") or values_of(meanings, "type"))
+        if not is_thing or self._vocabulary.is_attached(meanings):
+            return False
+        return not at or self._letters[at - 1] in self._vocabulary.ignored
 
     def _are_one_name(self, start: int, end: int) -> bool:
         """Whether the words from there on may be of one name: not `661 for 200 keys`, nor `661 300 keys`."""

@@ -93,13 +93,14 @@ def _completion(
 ) -> tuple[list[set[str]], Iterable[Meaning]]:
     for start in range(len(letters)):
         beginning = "".join(letters[start:])
+        limit = max(1, 40 // (len(letters) - start))
         meanings: list[Meaning] = []
         for entries in (vocabulary.entries, vocabulary.lexicon.entries):
             spellings_of = sorted((len(each), each) for each in entries if each.startswith(beginning))
             of_all = [meaning for _, each in spellings_of for meaning in entries[each].meanings]
-            meanings += list(dict.fromkeys(of_all))[:40]
+            meanings += list(dict.fromkeys(of_all))[:limit]
         if meanings and len(beginning) > 1:
-            return matches[start:], meanings
+            return matches[start:], meanings[:limit]
     return [], ()
 
 

@@ -40,6 +40,7 @@ AMOUNTS = (
         ("https://www.youtube.com/watch?v=dQw4w9WgXcQ", ""),
         ("www.booking.com/hotel/paris", "www.booking.com/hotel/paris"),  # of no market
         ("bitskins.com/ak-47-redline", "ak 47 redline"),
+        ("https://youtu.be/12345", ""),
         ("fn/mw 50% off", "fn/mw 50% off"),
         ("a/b", "a/b"),
         ("awp asiimov ft.png", "awp asiimov ft"),
@@ -108,6 +109,7 @@ def test_a_trade_post_is_what_is_wanted_or_what_is_offered_for_a_payment(text: s
         ("https://buff.163.com/goods/33960", False),
         ("AK-47%20%7C%20Vulcan", False),
         ("fn/mw", False),
+        ("www.booking.com/hotel/paris", False),
     ],
 )
 def test_a_link_is_of_one_item_or_of_a_search(text: str, is_one: bool) -> None:
