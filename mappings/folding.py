@@ -10,6 +10,7 @@ from functools import lru_cache
 from mappings.folding_tables import ASCII_FOLDING, NONSPACING_MARKS
 
 DROPPED_MARKS = "★™"
+LAST_LETTER = chr(0x10FFFF)  # what begins with a text sorts from the text to the text with it
 MARKS = NONSPACING_MARKS | frozenset(DROPPED_MARKS)
 BLANKS = "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 CONTROLS = "".join(chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)))

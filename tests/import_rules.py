@@ -67,10 +67,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "engine": (set(), "it calls the engine and checks its responses, whatever was asked"),
         "search": ({"engine", "http", "rate_limits"}, "a search knows no order: what is bound is in the index"),
         "webhooks": (set(), "callbacks are sent from the outbox, whoever filled it"),
-        "orders": (
-            {"engine", "http", "telemetry", "webhooks"},
-            "an order knows no search: it reads its one item by itself",
-        ),
+        "orders": ({"engine", "http", "webhooks"}, "an order knows no search: it reads its one item by itself"),
         "catalogue": ({"http", "rate_limits"}, "it writes items, and no other folder of the API needs them written"),
         "changes": ({"engine", "http", "search", "telemetry"}, "a filter of the feed is a search's filter"),
         "saved_searches": (

@@ -22,6 +22,7 @@ from api.cli.context import (
 if TYPE_CHECKING:
     from api.vocabulary.judged import JudgedQuery, Report
     from api.vocabulary.schemas import VocabularyBody
+    from store.connection.engine import Store
 
 MAX_DAYS = 30
 MAX_TEXTS = 1000
@@ -116,7 +117,10 @@ def list_terms(removed: bool, as_json: bool) -> None:  # click passes flags by n
     """
     from api.vocabulary import entries
 
-    descriptions = list(map(entries.described, run_on_store(lambda store: entries.read(store, removed=removed))))
+    async def describe(store: "Store") -> list[dict[str, Any]]:
+        return [entries.described(row) for row in await entries.read(store, removed=removed)]
+
+    descriptions = run_on_store(describe)
     if as_json:
         click.echo(json.dumps(descriptions, ensure_ascii=False))
         return

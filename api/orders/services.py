@@ -1,16 +1,22 @@
 """What orders work with."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from fastapi import Depends
 
 from api.engine.client import Engine
 from api.http.dependencies import service
 from api.settings import Settings
-from api.telemetry.metrics import OrderMetrics
 from mappings.platforms import Platforms
 from store.connection.engine import Store
+
+
+class OrderMetrics(Protocol):
+    """What orders report."""
+
+    def count_transitions(self, state: str, orders: int = 1) -> None: ...
+    def count_refused_item(self, reason: str) -> None: ...
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import model_validator
 
 from mappings.collector import gc_paused
-from mappings.folding import fold
+from mappings.folding import LAST_LETTER, fold
 from mappings.vocabulary.amounts import AmountWords
 from mappings.vocabulary.entries import Entry, Meaning, Role, Use, entries_of, uses_of, values_of
 from mappings.vocabulary.exclusions import JoinedExclusions
@@ -23,20 +23,11 @@ from mappings.vocabulary.sounds import Homophones, Loanwords, Sounds
 from mappings.vocabulary.trade import TradeLetters
 from mappings.vocabulary.words import has_words, letters_of, spelt, words_of
 
-LAST_LETTER = chr(0x10FFFF)
 REACH_LETTERS = 4  # of a spelling, by which texts are seen not to have it
 MIN_STEM = 4  # letters before an ending, at least
-# tables that are made from the entries
-_OF_ENTRIES = (
-    "longest",
-    "_sorted",
-    "_reach",
-    "_stems",
-    "_segments",
-    "_inflections",
-    "joined_exclusions",
-    "misspellings",
-)
+# tables that are made from the entries, first those by which spellings are found
+_OF_SPELLINGS = ("longest", "_sorted", "_reach", "_stems", "_inflections")
+_OF_ENTRIES = (*_OF_SPELLINGS, "_segments", "joined_exclusions", "misspellings")
 
 
 class Vocabulary(VocabularyFile):
@@ -55,7 +46,7 @@ class Vocabulary(VocabularyFile):
             for name, attribute in vars(Vocabulary).items():
                 if isinstance(attribute, cached_property):
                     getattr(self, name)
-            for name in ("longest", "_sorted", "_reach", "_stems", "_inflections"):  # that suggestions need
+            for name in _OF_SPELLINGS:  # suggestions look there, too
                 getattr(self.lexicon, name)
             self.amount_words.make_tables()
 

@@ -112,8 +112,9 @@ def _name_in(link: str) -> str:
     path = link.partition("?")[0]
     host, _, path = path.rpartition("://")[2].partition("/")
     parts = [unquote(part, errors="ignore") for part in path.split("/")]
-    named = [part for part in parts if not _COMMON_PARTS.fullmatch(part) and _HAS_LETTER.search(part)]
-    if named and not (_OF_MARKETS.search(host) or any(map(_COMMON_PARTS.fullmatch, parts))):
+    others = [part for part in parts if not _COMMON_PARTS.fullmatch(part)]
+    named = [part for part in others if _HAS_LETTER.search(part)]
+    if named and len(others) == len(parts) and not _OF_MARKETS.search(host):
         return link
     return " ".join(part if " " in part else _SEPARATORS.sub(" ", part) for part in named)
 

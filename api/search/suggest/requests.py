@@ -7,14 +7,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
-from typing import Final
 
 from api.engine.clauses import Clause, any_of
 from api.engine.responses import EngineResponse
 from api.search.parsing.prefix import PrefixQuery, PrefixWord
 from api.search.query.text import similar
 from mappings.fields import OFFERED, SUGGESTED, Suggested
-from mappings.folding import fold, single_spaced
+from mappings.folding import LAST_LETTER, fold, single_spaced
 
 FIRST_VALUES = 500  # of a field whose items have several values, some of which do not match
 MAX_VALUES = 65_000  # the engine gives no more than 65,535 buckets
@@ -22,7 +21,6 @@ MANY_VALUES = frozenset({"name", "stickers"})
 """Fields that count by filters: `terms` needs their global ordinals, which the engine makes anew after each refresh."""
 BY_FREQUENCY = [{"_count": "desc"}, {"_key": "asc"}]
 _PLACES = {row.kind: place for place, row in enumerate(SUGGESTED)}
-_LAST: Final = chr(0x10FFFF)
 
 Counts = Sequence[tuple[str, int]]
 """Values of a kind and how many items have each, the most frequent first."""
@@ -199,6 +197,6 @@ class FrequentValues:
     def beginning(self, typed: PrefixQuery, limit: int) -> list[Suggestion]:
         """The most frequent that begin with the text."""
         start = bisect_left(self._folded, (typed.folded,))
-        end = bisect_right(self._folded, (typed.folded + _LAST,))
+        end = bisect_right(self._folded, (typed.folded + LAST_LETTER,))
         places = nsmallest(limit, (place for _, place in self._folded[start:end]))
         return [self._values[place] for place in places]
