@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from typing import Final
 
 import structlog
 from opentelemetry import trace
@@ -17,21 +18,25 @@ def add_request(logger: WrappedLogger, method: str, event: EventDict) -> EventDi
     return {**request_facts(), **traced, **event}
 
 
+_SHARED: Final[list[structlog.typing.Processor]] = [
+    add_request,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.format_exc_info,
+]
+_PROCESSORS: Final[list[structlog.typing.Processor]] = [*_SHARED, structlog.processors.JSONRenderer()]
+"""One list however often logs are configured: a logger keeps the one that it met first."""
+
+
 def configure() -> None:
     """Writes our events and the warnings of libraries to stderr as JSON."""
-    shared: list[structlog.typing.Processor] = [
-        add_request,
-        structlog.stdlib.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
-    ]
     structlog.configure(
-        processors=[*shared, structlog.processors.JSONRenderer()],
+        processors=_PROCESSORS,
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
     formatter = structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=shared,
+        foreign_pre_chain=_SHARED,
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.processors.JSONRenderer(),
