@@ -13,10 +13,12 @@ from uuid import uuid4
 import orjson
 
 from bench.clients.connection import StatusError, request_json
+from mappings.histograms import bucket_of, price_edges
 
 TICK_SECONDS = 0.1
 ITEMS = 5_000
 MAX_CENTS = 100_000
+EDGES = price_edges(2)
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def _change_prices(target: Target, item_ids: list[str], chance: random.Random) -
         cents = chance.randint(1, MAX_CENTS)
         document: dict[str, Any] = {"price": cents / 100}
         if target.prices_in_cents:  # an item whose prices differ, or whose digest is not its own, cannot be ordered
-            document = {"price": cents, "digest": None}
+            document = {"price": cents, "priceBucket": bucket_of(cents, EDGES), "digest": None}
         lines += [{"update": {"_id": item_id}}, {"doc": document}]
     content = b"".join(orjson.dumps(line) + b"\n" for line in lines)
     response = request_json("POST", f"{target.opensearch_url}/{target.index}/_bulk", content)
