@@ -31,6 +31,8 @@ from mappings.fields import OFFERED
 # Each word to correct is a search of its own, and two kinds of similar words in every correction. Texts that buyers
 # write have fewer words without a meaning; one with more is taken as it was typed.
 MAX_CORRECTED_WORDS = 12
+# A misspelt value of these is that value before it is a similar word, for beside it a finish is just that finish.
+MISSPELT_FIRST = ("weapon", "phase", "exterior")
 
 
 async def relax(context: SearchContext) -> SearchContext:
@@ -61,9 +63,11 @@ async def _relaxed(context: SearchContext, base: ParsedQuery, relaxed: Sequence[
     if (parsed := _first_match(relaxed, match)) is not None:
         return parsed
     unknown = [word for word in words if word.typed not in matching_words]
-    respelt = [each for base in bases for each in misspelt(base)]
+    is_latin = strict.text.isascii()
+    values = [each for way in bases for each in misspelt(way, MISSPELT_FIRST)] if is_latin else []
+    respelt = [each for way in bases for each in misspelt(way) if each not in values]
     similar_words = [each for base in bases for each in corrections(base, matching_words)] if words else []
-    corrected = [*similar_words, *respelt] if strict.text.isascii() else [*respelt, *similar_words]
+    corrected = [*values, *similar_words, *respelt] if is_latin else [*respelt, *similar_words]
     finished = [replace(word, prefixes=()) for word in words if word.typed in matching_words and word.prefixes]
     singles = [*(replace(word, fuzzy=True) for word in unknown), *finished]
     match = await _matching(context, [*corrected, *(single_word(strict, word) for word in singles)])

@@ -66,6 +66,8 @@ class VocabularyFile(StrictModel):
     # Exclusion, alternatives and conjunction: how the words beside these are meant.
     exclusions: tuple[str, ...] = ()  # `without`: what follows is not wanted
     exclusions_after: tuple[str, ...] = ()  # `hariç`: what stands before is not wanted
+    exceptions: Letters = frozenset()  # `but`: an exclusion behind one of `universals` (`any gloves but hydra`)
+    universals: Letters = frozenset()
     exclusion_endings: tuple[str, ...] = ()  # `sız` of `stickersız`: what it is written together with is not wanted
     grammar: Letters = frozenset()  # may stand between an exclusion and what it excludes (`do not want any`)
     modifiers: Letters = frozenset()  # said of a thing right behind an exclusion: `nice` of `no nice knife`
@@ -76,6 +78,7 @@ class VocabularyFile(StrictModel):
     # Attachments: what is on an item.
     attached: frozenset[str] = frozenset()  # types whose things are put on other items
     carriers: Letters = frozenset()  # `with`: what follows is on the item
+    carried_by: Letters = frozenset()  # `on`: what stands before is on what follows (`navi on ak redline`)
     attached_after: tuple[str, ...] = ()  # `付き`: what stands before is on the item
     has_attached: tuple[str, ...] = ()  # `stickered`: something is on the item
 

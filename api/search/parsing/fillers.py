@@ -1,5 +1,6 @@
 """A text without what says nothing of an item: fillers, what a thing is wanted for, the rest of a trade post. Pure."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -8,6 +9,8 @@ from api.search.parsing.trade_posts import has_separators, offer_in
 from api.search.parsing.words import Term
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.words import letters_of
+
+_PART_END = re.compile(r"[;:]\s*\w")
 
 
 def without_fillers(strict: ParsedQuery, matching_words: Collection[str] = ()) -> ParsedQuery | None:
@@ -47,6 +50,8 @@ def for_another_thing(strict: ParsedQuery) -> list[ParsedQuery]:
     if purpose is None or strict.parses[1:] or parse.quantities or parse.excluded or parse.sort:
         return []
     wanted, *others = purpose.split(strict.text, maxsplit=1)
+    if any(_PART_END.search(other) for other in others):
+        return []  # `charm for my gun: hot wurst`
     if not (others and _is_of_weapon(parsed_again(strict, others[0]).parses[0])):
         return []
     parsed = _part(strict, wanted)
@@ -75,7 +80,7 @@ def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
     is_pasted = "|" in strict.text
     if not (is_pasted or parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade.marks)):
         return None  # as most texts
-    text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary)
+    text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary, may_list=bool(is_list))
     if not text:
         return None
     return _part(strict, text)

@@ -18,10 +18,13 @@ _THINGS = frozenset(("weapon", "type"))
 def partials(strict: ParsedQuery, matching_words: Collection[str], similar: Collection[str]) -> list[ParsedQuery]:
     """The relaxations that leave out words that nothing has, and one more of those that are only similar to one.
 
-    `matching_words` are words that an offered item has, `similar` words that are similar to one.
+    `matching_words` are words that an offered item has, `similar` words that are similar to one. Beside a
+    similar word those are left out, too, that are of no known name and that only other items have: `awp athris start`.
     """
     base = without_fillers(strict) or strict
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
+    names = _words_of_names(base)
+    of_others = set(matching_words) - names - counted
     matching_words = {*matching_words, *counted}
     terms = [term for parse in base.parses for term in parse.terms]
     correctable = {term.typed for term in terms if all(word.is_correctable for word in term.words)}
@@ -29,6 +32,9 @@ def partials(strict: ParsedQuery, matching_words: Collection[str], similar: Coll
     absent = mere_words.difference(matching_words, similar)
     uncertain = sorted(mere_words.intersection(similar).difference(matching_words))
     removals = [absent, *(absent | {each} for each in uncertain if 1 < len(uncertain) <= MAX_LEFT_OUT)]
+    of_others &= mere_words
+    if uncertain and 0 < len(of_others) <= MAX_LEFT_OUT:
+        removals.append(absent | of_others)
     typos = with_similar_words(base, matching_words, Relaxation.PARTIAL)
     ways = [*((typos, removal) for removal in removals), (base, absent.union(uncertain))]
     return _with_other_meanings([_without(parsed, removal) for parsed, removal in ways if parsed is not None])
@@ -42,9 +48,7 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     sentence all that are a name by themselves (`mp9 for every eco that i play`: Eco is a finish).
     """
     base = without_fillers(strict) or strict
-    name_words = {
-        word for parse in base.parses for word in words_of_names(parse, parse.platform.merged_vocabulary.phrases)
-    }
+    name_words = _words_of_names(base)
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     name_words |= counted
     mere_words = _mere_words(base) - name_words
@@ -67,6 +71,10 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
             removals += [mere_words | more for more in _words_by_chance(base, name_words, certain, by_chance)]
     different = dict.fromkeys(map(frozenset, removals))
     return _with_other_meanings([_without(base, removal, by_chance=True) for removal in different])
+
+
+def _words_of_names(parsed: ParsedQuery) -> set[str]:
+    return {word for parse in parsed.parses for word in words_of_names(parse, parse.platform.merged_vocabulary.phrases)}
 
 
 def _names_of_no_finish(base: ParsedQuery, name_words: Collection[str], mere_words: Collection[str]) -> set[str]:

@@ -1,11 +1,11 @@
 """Other ways to write a text: look-alike letters, a wrong keyboard layout, words of other languages. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, takewhile, zip_longest
 
-from api.search.parsing.spellings import segmented
+from api.search.parsing.words import segmented
 from mappings.vocabulary.entries import Entry, Role, values_of
 from mappings.vocabulary.hangul import letters_typed, syllables_of
 from mappings.vocabulary.schema import KEYS
@@ -90,8 +90,8 @@ def _known_katakana(run: str, vocabulary: Vocabulary) -> str:
     return run
 
 
-def without_typos(text: str, vocabulary: Vocabulary) -> str:
-    """The text, a few unknown words as the spellings of the vocabulary that they are but for a typo."""
+def without_typos(text: str, vocabulary: Vocabulary, fields: Sequence[str] = ()) -> str:
+    """The text, a few unknown words as the spellings that they are but for a typo: any, or values of these `fields`."""
     words, gaps = segmented(*words_and_gaps(text), vocabulary)
     letters = [letters_of([word]) for word in words]
     unknown = [
@@ -102,7 +102,9 @@ def without_typos(text: str, vocabulary: Vocabulary) -> str:
     if len(unknown) > MAX_RESPELT:
         return text
     for at in unknown:
-        if spelling := vocabulary.misspellings.nearest(letters[at]):
+        spelling = vocabulary.misspellings.nearest(letters[at])
+        is_value = any(_is_of(each, letters_of([spelling]), vocabulary) for each in fields)
+        if spelling and (is_value or not fields):
             words[at] = f" {spelling} "
     return "".join(chain.from_iterable(zip_longest(gaps, words, fillvalue="")))
 
@@ -223,11 +225,15 @@ def _unjoined(word: str, vocabulary: Vocabulary) -> str:
         for cut in range(MIN_WEAPON, end - MIN_WEAPON + 1):
             first, last = word[:cut], word[cut:end]
             if any(
-                _is_of("weapon", weapon, vocabulary) and len(finish) >= MIN_PART and finish in vocabulary.finishes
+                _is_of("weapon", weapon, vocabulary) and len(finish) >= MIN_PART and _is_finish(finish, vocabulary)
                 for weapon, finish in ((first, last), (last, first))
             ):
                 return f"{first} {last} {word[end:]}"
     return ""
+
+
+def _is_finish(letters: str, vocabulary: Vocabulary) -> bool:
+    return letters in vocabulary.finishes or (not letters.isascii() and bool(vocabulary.by_sound.name_of(letters)))
 
 
 def _is_of(field: str, letters: str, vocabulary: Vocabulary) -> bool:

@@ -28,12 +28,14 @@ _CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?!\d)"
 _CHAT_LINE = re.compile(rf"\W*(?:{_CLOCK}\W*(?:\w[\w .-]{{0,24}}:\s+)?|\w[\w .-]{{0,24}},?\s*\W?{_CLOCK}\W*:\s+)")
 _SEPARATORS = re.compile(r"[-_+]+")
 # what a trade post calls selling, buying, what is wanted and what is given: `S> ak redline`, `W> glove case H> btc`
-_TRADE_LETTER = re.compile(r"(?:^|(?<=\s))(lf|[sbwh])\s?>{1,2}\s(?!\s*[\d.])", re.IGNORECASE)
+_TRADE_LETTER = re.compile(
+    r"(?:^|(?<=\s))(lf|[sbwh])\s?>{1,2}\s(?!\s*[\d.])|^([sb])>{1,2}\s(?=\d{1,3}x?\s+[a-z])", re.IGNORECASE
+)
 _TRADE_WORDS = {"s": "wts ", "b": "wtb ", "w": "[w] ", "h": "[h] ", "lf": "lf "}
 # what is struck out, who writes, times, dates and telephone numbers
 _DAY, _MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"20[0-3]\d"
 _NOT_OF_ITEMS = re.compile(
-    rf"~~(?=\S)[^~]+(?<=\S)~~|(?<!\w)u/\w{{3,}}:?|(?<![\d:.,]){_CLOCK}(?![:.\d])(?:\s?[ap]m(?!\w))?"
+    rf"^\W?(?:(?:inventory|row|item|order|slot|lot|line)\s*#?\d{{1,4}}\s*[:|)]|#\d{{1,2}}(?:\s*[:|)]|\s(?=(?:in|on|of)\s)))|~~(?=\S)[^~]+(?<=\S)~~|(?<!\w)u/\w{{3,}}:?|(?<![\d:.,]){_CLOCK}(?![:.\d])(?:\s?[ap]m(?!\w))?"
     rf"|(?<![\d.,/-])(?:{_DAY}(?P<dot>[./]){_DAY}(?P=dot){_YEAR}|{_YEAR}-{_MONTH}-{_DAY})(?![\d/-]|\.\d)"
     rf"|(?<!\w)(?:am|vom|den)\s+{_DAY}\.{_MONTH}\.(?=\s)"
     r"|(?<![\w.,$€£+-])(?<!\d\s)(?:\+\d{1,3}(?:[ /-]\d{3,8}){2,4}|0\d{3,4}[ /-](?:\d{6,9}|\d{3,4}[ /-]\d{3,5}))"
@@ -92,7 +94,7 @@ def _of_items(text: str) -> str:
 
 def _of_chats(text: str) -> str:
     """The text without hearts, ratios and dates of trade locks, the letters of trade posts as words."""
-    text = _TRADE_LETTER.sub(lambda match: _TRADE_WORDS[match[1].lower()], text)
+    text = _TRADE_LETTER.sub(lambda match: _TRADE_WORDS[(match[1] or match[2]).lower()], text)
     return _TRADABLE.sub(" ", _RATIO.sub(" ", _HEART.sub(r"\1", text)))
 
 

@@ -55,7 +55,7 @@ _BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
 # a bound behind its number: `50 max`, `20+`, but not the `min` of a `min wear`; `<max` and `>min` exclude the number
 _BOUND_AFTER = (
     r"\s*(?:(?P<most><?(?<!\w)(?:max(?:imum)?|tops|at\s+(?:the\s+)?(?:most|max)|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
-    r"|(?P<least>\+(?!\w)|[~\u301c\uff5e](?!\s*[\d$€£])|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|at\s+(?:the\s+)?least|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
+    r"|(?P<least>\+(?!\w)(?!\s*(?:pcs?|pieces|units|copies|times|hours|hrs|elo)(?!\w))|[~\u301c\uff5e](?!\s*[\d$€£])|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|at\s+(?:the\s+)?least|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
 )
 _TO = r"\s*(?:[-~\u2013\u2014\u223c\u301c\uff5e]|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)(?:and|n)(?!\w)|&)\s*"
 _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
@@ -69,7 +69,10 @@ _CENT_MARK = r"(?:cents?|¢|(?<=\d)ct?)(?![a-z0-9])"
 _THOUSANDS = r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d{1,2})?"  # no other number above 1 has a point and three digits
 _NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d{{1,2}})?|{_THOUSANDS}(?!\d)|\d{{1,12}}(?:[.,]\d{{1,2}})?)k?"
 _UNIT = rf"(?:{_MARK}|{_CENT_MARK})"
-_LOW, _HIGH = (rf"(?P<{end}mark>{_MARK}\s*)?(?P<{end}>{_NUMBER})(?P<{end}after>\s*{_UNIT})?" for end in ("low", "high"))
+_LOW, _HIGH = (
+    rf"(?P<{end}mark>(?!{ASKING_PRICE}){_MARK}\s*)?(?P<{end}>{_NUMBER})(?P<{end}after>\s*{_UNIT})?"
+    for end in ("low", "high")
+)
 _SHARE = r"(?:0[.,]\d{1,30}|\.\d{1,30})"
 _ANY_SHARE = rf"(?:{_SHARE}|[01](?:[.,]0+)?)"
 _NO_MARK = rf"(?!{_MARK}|\s+{_MARK}(?!\s*\d))"  # nor one of the next number
@@ -110,7 +113,7 @@ _PRICE_FORMS = (
     rf"{_AROUND}{_LOW}(?=\s*(?:$|[,;.!?)]))",  # a budget, as an amount with its currency is
     rf"{_START}(?P<low>{_NUMBER})(?P<least>\+)(?P<lowafter>\s*{_MARK})",
     rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_AFTER}",
-    rf"(?:(?<!\w)price(?!\w)(?!(?<=the\sprice)\s+4\s+[a-z])\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}(?:{_UNIT}|\s+{_UNIT}(?!\s*\d)))){_LOW}{_END}",
+    rf"(?:(?<!\w)price(?!\w)(?!(?<=the\sprice)\s+4\s+[a-z])\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}(?:{_UNIT}|\s+(?:{ASKING_PRICE}|{_UNIT}(?!\s*\d))))){_LOW}{_END}",
     rf"{_START}(?P<low>\d{{1,6}}[.,]\d\d|\d{{1,4}}[.,]\d{{1,2}}k){_END}(?!%)",  # cents, for it is no float
 )
 

@@ -22,14 +22,14 @@
 Quantities that can be nothing else, and what is not wanted, stay in every relaxation.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from api.search.parsing.fillers import for_another_thing, with_and_without_fillers, without_fillers
 from api.search.parsing.letters import in_english, other_letters, without_typos
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parsed_again
-from api.search.parsing.stickers import says_it_is_on_items, words_of_stickers
+from api.search.parsing.stickers import is_finish, is_on_named_item, says_it_is_on_items, words_of_stickers
 from api.search.parsing.words import Term, Word, is_word
 from mappings.vocabulary.entries import values_of
 from mappings.vocabulary.words import words_of
@@ -43,9 +43,16 @@ _CONTAINERS = frozenset({"Container"})
 
 
 def as_typed(strict: ParsedQuery) -> list[ParsedQuery]:
-    """The relaxations in which every word of a text counts, the strict parse among them."""
+    """The relaxations in which every word of a text counts, the strict parse among them.
+
+    A thing beside a quantity and fillers alone is no word of a name: `m4a1s for 5 dollars`.
+    """
+    numbers = _and_other_meanings(numbers_as_words(strict))
+    has_bound = any(quantity.certain for parse in strict.parses for quantity in parse.quantities)
+    if has_bound and sum(not each.is_filler for each in strict.options) == 1:
+        return [*numbers, strict]
     return [
-        *_and_other_meanings(numbers_as_words(strict)),
+        *numbers,
         strict,
         *other_meanings(strict, Relaxation.WORDS),
         *words_of_sets(strict),
@@ -84,10 +91,17 @@ def corrections(strict: ParsedQuery, matching_words: Collection[str]) -> list[Pa
         return []
     bases = dict.fromkeys(without_fillers(strict, each) or strict for each in (matching_words, ()))
     corrected = [each for base in bases for each in _corrections(base, matching_words)]
-    if any(term.carries for term in strict.options):  # `redlin ak w/ crown foil`
+    if is_on_named_item(strict) or any(_is_of_stickers(term, strict) for term in strict.options):
         on_items = (with_similar_words(each, matching_words, each.relaxation) for each in words_of_stickers(strict))
         corrected += [each for each in on_items if each is not None]
     return corrected
+
+
+def _is_of_stickers(term: Term, strict: ParsedQuery) -> bool:
+    """Whether it says that something is on the item, or may be of a sticker: `redlin ak w/ crown foil`, `… kato 14`."""
+    vocabulary = strict.parses[0].platform.merged_vocabulary
+    is_sticker = term.is_attached or vocabulary.is_attached(term.meanings)
+    return term.carries or is_sticker or (bool(term.meanings) and not term.fields and not is_finish(term, vocabulary))
 
 
 def _corrections(base: ParsedQuery, matching_words: Collection[str]) -> list[ParsedQuery]:
@@ -123,11 +137,14 @@ def translated(strict: ParsedQuery) -> list[ParsedQuery]:
     return _read_again(replace(strict, text=text), texts)
 
 
-def misspelt(strict: ParsedQuery) -> list[ParsedQuery]:
-    """The text with unknown words as the spellings that they are but for a typo, then those in English."""
+def misspelt(strict: ParsedQuery, fields: Sequence[str] = ()) -> list[ParsedQuery]:
+    """The text with unknown words as the spellings that they are but for a typo, then those in English.
+
+    `fields`: only those that are values of one of them.
+    """
     if len(strict.parses) != 1:
         return []
-    text = without_typos(strict.text, strict.parses[0].platform.merged_vocabulary)
+    text = without_typos(strict.text, strict.parses[0].platform.merged_vocabulary, fields)
     respelt = _read_again(strict, (text,))
     english = [each for parsed in respelt for each in translated(replace(parsed, text=text))]
     both = [each for parsed in (*respelt, *english) for each in _in_letters(parsed)]

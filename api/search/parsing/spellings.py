@@ -7,18 +7,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from api.search.parsing.words import MAX_JOIN, Term, finished, names_in, words_in
-from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Meaning, Role, values_of
 from mappings.vocabulary.numerals import Numerals
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of
+from mappings.vocabulary.words import letters_of, letters_of_text
 
 MAX_NAME = 3  # words of a case's name between how many of it are wanted and its type (`20 broken fang cases`)
-_YEAR_JOINED = re.compile(r"^(20[12]\d)(?=[A-Za-z]{2})")  # `上海2024donk`
 _YEAR = re.compile(r"20[12]\d")
 _COUNT = re.compile(r"(\d{1,4})x|x(\d{1,4})")
 _ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th|[dh])")  # of a birthday; days and hours of a trade lock
 MAX_MANY_DIGITS = 3  # of how many cases are wanted: four are an amount
+MAX_BEFORE_EXCEPTION = 3  # words between `any` and the `but` that it goes with
 MAX_FEW = 5  # as many things as an item carries
 _NUMBER = re.compile(r"\d{1,3}")
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
@@ -28,21 +27,8 @@ PART_END = re.compile(r"\s*[,.;!|)、，。]")
 NEGATING = (Role.EXCLUSION, Role.EXCLUSION_AFTER, Role.NEITHER)
 JOINING = (Role.ALTERNATIVE, Role.CONJUNCTION, Role.NEITHER)
 ONE_VALUE = frozenset(("exterior", "phase", "quality"))
+_EXCEPTION = Entry((), 1, role=Role.EXCLUSION)
 _OF_ITEMS = (Role.ATTACHED, Role.ATTACHED_AFTER, Role.NAME)
-
-
-def segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
-    """The words, those without blanks between them parted where they are not a known name with the ones beside them."""
-    if not any(UNSPACED.search(word) for word in words):
-        return words, gaps
-    parts: list[str] = []
-    parted_gaps: list[str] = []
-    for at, length, _ in vocabulary.longest_spellings([letters_of([word]) for word in words]):
-        segments = words[at : at + length] if length > 1 else vocabulary.segments(words[at])
-        segments = [part for segment in segments for part in _YEAR_JOINED.sub(r"\1 ", segment).split(" ")]
-        parts += segments
-        parted_gaps += [*gaps[at : at + length], *[""] * (len(segments) - length)]
-    return parts, [*parted_gaps, gaps[-1]]
 
 
 def with_counts_apart(words: list[str], gaps: list[str], fillers: Collection[str]) -> tuple[list[str], list[str]]:
@@ -104,8 +90,39 @@ class Spellings:
             length, entry = self._vocabulary.spelling_at(self._letters, at)
             if length > 1 and entry is not None and entry.meanings and (end := self._end_within(at, at + length)):
                 length, entry = self._vocabulary.spelling_at(self._letters[:end], at)
+            if self._letters[at] in self._vocabulary.exceptions and self._is_exception(at):
+                length, entry = 1, _EXCEPTION
             self._spellings[at] = length, entry
         return self._spellings[at]
+
+    def _is_exception(self, at: int) -> bool:
+        """Whether the thing or the finish behind the word there is what `any` shortly before does not mean.
+
+        So it is in `any gloves but hydra`. In `any ak but must be ft` and `any ak but redline only` it is wanted.
+        """
+        first = at + 1 + self._is_article(at + 1)
+        if first >= len(self._words) or self._says_nothing(first):
+            return False
+        term, end = self._term_at(first)
+        is_value = bool(term.fields & ONE_VALUE) or self._vocabulary.is_attached(term.meanings)
+        goes_on = end < len(self._words) and not PART_END.match(self._gaps[end]) and self._says_nothing(end)
+        entry = self._spelling_at(first)[1]
+        if is_value or goes_on or (entry is not None and (entry.sorts or entry.role is not Role.VALUE)):
+            return False
+        for place in range(at - 1, max(-1, at - 1 - MAX_BEFORE_EXCEPTION), -1):
+            if self._gaps[place + 1].strip():
+                return False
+            if self._letters[place] in self._vocabulary.universals:
+                before = map(self._vocabulary.entries.get, self._letters[max(0, place - 2) : place])
+                return not any(each is not None and each.role is Role.EXCLUSION for each in before)  # `not just any …`
+        return False
+
+    def _says_nothing(self, at: int) -> bool:
+        """Whether the word there says nothing of an item, and joins no other thing to the one before it."""
+        letters = self._letters[at]
+        _, entry = self._vocabulary.spelling_at(self._letters, at)
+        is_joining = entry is not None and entry.role in JOINING
+        return not is_joining and (letters in self._vocabulary.grammar or letters in self._vocabulary.ignored)
 
     def _end_within(self, at: int, end: int) -> int:
         """Where what is said of an item ends inside the letters of a spelling; 0: it is the spelling.
@@ -156,6 +173,10 @@ class Spellings:
         """Whether the word there is said of the thing behind it, and no part of a name (`cool mint`)."""
         is_one = self._letters[at] in self._vocabulary.modifiers
         return is_one and self._vocabulary.phrases.length_at(self._letters, at) <= length
+
+    def _is_article(self, at: int) -> bool:
+        """Whether an article is there, or another word that is said of the thing behind it."""
+        return at >= 0 and at + 1 < len(self._words) and self._is_modifier(at, 1)
 
     def _value_after_fillers(self, at: int) -> int:
         """The wear, quality or phase, or what is attached, behind fillers (`no nice stickers`); `at` if none is."""
@@ -215,6 +236,31 @@ class Spellings:
         length, entry = self._vocabulary.lexicon.spelling_at(letters, 0)
         return term if entry is None or length < len(letters) else replace(term, meanings=entry.meanings)
 
+    def _with_respelt(self, term: Term) -> list[Term]:
+        """A term, and the finish that a word which nothing is called is but for a typo: neither is wanted."""
+        letters = self._letters_of.get(term.typed, "")
+        is_known = term.fields or term.meanings or letters in self._vocabulary.words_of_finishes
+        spelling = "" if is_known or not letters.isalpha() else self._vocabulary.misspellings.nearest(letters)
+        entry = self._vocabulary.entries.get(spelling) or self._vocabulary.lexicon.entries.get(spelling)
+        is_finish = entry is not None and any(
+            letters_of_text(meaning.words) in self._vocabulary.finishes for meaning in entry.meanings
+        )
+        return [term, replace(term, meanings=entry.meanings)] if entry is not None and is_finish else [term]
+
+    def _connection_at(self, at: int) -> tuple[int, bool] | None:
+        """Where it goes on with what is not wanted, and whether only with values of the same field."""
+        if at >= len(self._words):
+            return None
+        start, of_same_field = at, False
+        if not EITHER.fullmatch(self._gaps[at]):
+            length, entry = self._spelling_at(at)
+            if entry is None or entry.meanings or entry.role not in JOINING:
+                return None
+            start, of_same_field = at + length, entry.role is Role.CONJUNCTION
+        after = self._after_exclusions(start, modified=False)
+        of_same_field = of_same_field and after == start
+        return None if after == len(self._words) or self._is_order(after) else (after, of_same_field)
+
     def _excludes_more(self, end: int) -> bool:
         """Whether the words behind end with another word of exclusion: in `战痕不要 暗金不要` each is of one value."""
         entry = self._vocabulary.entries.get(self._letters[-1]) if end < len(self._words) else None
@@ -225,6 +271,19 @@ class Spellings:
         letters = letters_of([word.typed for word in (*last.words[:-1], *number.words)])
         entry = self._vocabulary.entries.get(letters) if last.fields and number.typed.isnumeric() else None
         return number if entry is None else replace(number, meanings=entry.meanings)
+
+    def _with_last_word(self, term: Term, value: Term) -> Term:
+        """A term before a value with whose last word it is one, too: `hydra or bloodhound gloves`."""
+        if not value.fields or len(value.words) < 2 or term.fields == value.fields:
+            return term
+        letters = letters_of([word.typed for word in (*term.words, value.words[-1])])
+        entry = self._vocabulary.entries.get(letters)
+        extended = (
+            term
+            if entry is None
+            else replace(term, words=finished(term.words), meanings=entry.meanings, is_filler=False)
+        )
+        return extended if extended.fields == value.fields else term
 
     def _completes_finish(self, at: int, end: int) -> bool:
         """Whether the last word, unfinished, goes on with the name of a finish that the words before it begin.
@@ -286,6 +345,8 @@ class Spellings:
 
     def _are_one_name(self, start: int, end: int) -> bool:
         """Whether the words from there on may be of one name: not `661 for 200 keys`, nor `661 300 keys`."""
+        if self._spelling_at(start)[0] >= end - start > 1:
+            return True  # `100 dreams and nightmares cases`
         between = range(start, end)
         numbers = [place for place in between if self._letters[place].isdecimal()]
         is_apart = any(self._letters[place] in self._vocabulary.ignored for place in between)

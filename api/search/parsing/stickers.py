@@ -33,17 +33,23 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     if len(strict.parses) != 1:
         return []
     vocabulary = strict.parses[0].platform.merged_vocabulary
-    parse, finishes = _with_finishes_first(strict.parses[0], vocabulary)
+    parse, finishes = _with_finishes_first(_item_first(strict.parses[0]), vocabulary)
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count in STICKER_COUNTS), None)
     if carrier is None:
         parse = _without_kinds(parse, vocabulary, names_finish=bool(finishes))
     if carrier is not None and any(_may_be_on_item(term) for term in parse.terms[carrier:]):
         starts = list(dict.fromkeys([carrier, finishes or carrier]))
-    elif finishes or any(term.fields for term in parse.terms):
+    elif (
+        finishes
+        or any(term.fields for term in parse.terms)
+        or (parse.terms and _names_finish(parse.terms[0], vocabulary))
+    ):
         of_names = words_of_names(parse, vocabulary.finish_phrases)
         words = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and term.typed not in of_names]
         is_said_before = any(term.is_attached for term in parse.terms[: min(words, default=0)])  # `with a sticker navi`
         starts = words[:1] if is_said_before else [at for at in words if at >= finishes][-MAX_STICKER_WORDS:]
+        if not is_said_before and any(term.is_attached for term in parse.terms):  # `reason holo katowice 2014 applied`
+            starts = list(dict.fromkeys([*words[:1], *starts]))
         if of_names and words and not finishes:  # Headshot is a finish: `usp headshot guarantee`
             starts += [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and at not in starts][:1]
     else:  # `crown foil x4`, `クラウンフォイル付き`
@@ -59,6 +65,25 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     return [replace(strict, parses=(on_item,), relaxation=Relaxation.STICKERS) for on_item in candidates]
 
 
+def is_on_named_item(strict: ParsedQuery) -> bool:
+    """Whether something is said to be on an item that is named behind it."""
+    return any(_item_first(parse) is not parse for parse in strict.parses)
+
+
+def _item_first(parse: PlatformParse) -> PlatformParse:
+    """The parse with an item before what is on it: `crown foil on an ak redline`."""
+    carried_by = parse.platform.merged_vocabulary.carried_by
+    place = next((at for at, term in enumerate(parse.terms) if at and letters_of([term.typed]) in carried_by), None)
+    if place is None or any(term.carries for term in parse.terms):
+        return parse
+    on_item, item = parse.terms[:place], parse.terms[place + 1 :]
+    vocabulary = parse.platform.merged_vocabulary
+    is_of_item = any(term.narrows or _names_finish(term, vocabulary) for term in on_item)  # `neonoir na awp`
+    if is_of_item or not any(map(_may_be_on_item, on_item)) or not any(term.narrows for term in item):
+        return parse
+    return replace(parse, terms=(*item, replace(parse.terms[place], carries=True), *on_item))
+
+
 def _without_kinds(parse: PlatformParse, vocabulary: Vocabulary, *, names_finish: bool) -> PlatformParse:
     """Without the word `sticker` beside what a sticker may be on (`ak navi sticker`)."""
     others = [term for term in parse.terms if not vocabulary.is_attached(term.meanings)]
@@ -67,14 +92,19 @@ def _without_kinds(parse: PlatformParse, vocabulary: Vocabulary, *, names_finish
 
 def _with_finishes_first(parse: PlatformParse, vocabulary: Vocabulary) -> tuple[PlatformParse, int]:
     """The parse with what stands for names of finishes before what may be on the item, and how many those are."""
-    of_finishes = [term for term in parse.terms if _is_finish(term, vocabulary)]
+    of_finishes = [term for term in parse.terms if is_finish(term, vocabulary)]
     others = [term for term in parse.terms if term not in of_finishes]
     if not any(_may_be_on_item(term) for term in others):
         return parse, 0
     return replace(parse, terms=(*of_finishes, *others)), len(of_finishes)
 
 
-def _is_finish(term: Term, vocabulary: Vocabulary) -> bool:
+def _names_finish(term: Term, vocabulary: Vocabulary) -> bool:
+    return letters_of_text(term.typed) in vocabulary.finishes or is_finish(term, vocabulary)
+
+
+def is_finish(term: Term, vocabulary: Vocabulary) -> bool:
+    """Whether it stands for the name of a finish."""
     names = [letters_of_text(meaning.words) for meaning in term.meanings]
     return bool(names) and _may_be_on_item(term) and vocabulary.finishes.issuperset(names)
 

@@ -17,10 +17,9 @@ from api.search.parsing.spellings import (
     Spellings,
     count_at,
     is_count,
-    segmented,
     with_counts_apart,
 )
-from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, finished, is_named
+from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, finished, is_named, segmented
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -205,7 +204,8 @@ class _Reader(Spellings):
             is_quality = _QUALITY in self._parsed.terms[-1].fields
             if after == len(self._words):  # in `non voglio spendere più di 50` it is of the amount
                 return not before_quantity or (is_quality and after == end)
-            return is_quality and _QUALITY not in self._term_at(after)[0].fields
+            begins_part = not ends_part and bool(PART_END.match(self._gaps[self._at]))  # `stattrak, byle nie bs`
+            return is_quality and not begins_part and _QUALITY not in self._term_at(after)[0].fields
         last = self._last_wanted()
         if not UNSPACED.match(self._letters[self._at]):
             is_alone = bool(last.fields) and self._starts_part(last)
@@ -295,7 +295,7 @@ class _Reader(Spellings):
 
     def _exclude_term(self, term: Term) -> Term:
         """Reads a term and its alternatives as not wanted; the term as it is read."""
-        excluded = [self._translated(option) for option in term.options]
+        excluded = [each for option in term.options for each in self._with_respelt(self._translated(option))]
         self._parsed.excluded += [
             replace(
                 each,
@@ -307,32 +307,21 @@ class _Reader(Spellings):
         ]
         return excluded[0]
 
-    def _connection_at(self, at: int) -> tuple[int, bool] | None:
-        """Where it goes on with what is not wanted, and whether only with values of the same field."""
-        if at >= len(self._words):
-            return None
-        start, of_same_field = at, False
-        if not EITHER.fullmatch(self._gaps[at]):
-            length, entry = self._spelling_at(at)
-            if entry is None or entry.meanings or entry.role not in JOINING:
-                return None
-            start, of_same_field = at + length, entry.role is Role.CONJUNCTION
-        after = self._after_exclusions(start, modified=False)
-        of_same_field = of_same_field and after == start
-        return None if after == len(self._words) or self._is_order(after) else (after, of_same_field)
-
     def _listed_at(self, at: int, term: Term) -> tuple[int, bool] | None:
         """As `_connection_at` behind a comma: a list of one field, or of finishes, goes on to its last value.
 
-        So it is in `no gut, navaja or daggers`. In `not bs, fn or mw` what follows may be wanted.
+        So it is in `no gut, navaja or daggers`, and in `a knife, not a gut, a navaja or daggers`. In `not bs, fn or mw`
+        and in `not a gut, a navaja` what follows may be wanted.
         """
-        end = at
+        is_wanted = self._after_quantity or any(each.fields & _THINGS for each in self._parsed.terms)
+        with_articles = is_wanted and self._is_article(at - len(term.words) - 1)
+        start, end = at + (with_articles and self._is_article(at)), at
         while end < len(self._words) and _COMMA.fullmatch(self._gaps[end]) and not term.fields & ONE_VALUE:
-            other, end = self._term_at(end)
+            other, end = self._term_at(end + (with_articles and self._is_article(end)))
             if not self._is_of_same_field(term, other):
                 break
             if self._connection_at(end) is not None:
-                return at, True
+                return start, True
         return None
 
     def _is_either(self, start: int, *, names: bool = True, fields: frozenset[str] | None = None) -> bool:
@@ -345,6 +334,7 @@ class _Reader(Spellings):
         last = Term(tuple(word for term in terms[-count:] for word in term.words)) if count else terms[-1]
         other, end = self._term_at(start)
         other = self._with_first_words(other, last)
+        last = self._with_last_word(last, other)
         is_word = names and is_named(last) and is_named(other)
         if fields is not None:
             is_joined = last.fields <= fields and self._is_of_same_field(last, other)

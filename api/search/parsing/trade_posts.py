@@ -16,10 +16,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from api.search.parsing.quantities import ASKING_PRICE, Quantity, text_between
-from api.search.parsing.spellings import is_count, segmented
+from api.search.parsing.spellings import is_count
+from api.search.parsing.words import segmented
 from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.trade import TradeLetters
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -30,6 +31,27 @@ _SURE = re.compile(r"\d{4}|\dk|[.,]\d\d$")  # a seed has three digits
 _SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b]|\]\s*\[|\s/\s")  # of a list
 # of a market name: the end of a clause, a column or its exterior
 _NAME_END = re.compile(r"[,;:\t\n\[\])]|\s[-\u2013\u2014]\s|\s{2}")
+_OWN = (
+    "my",
+    "mine",
+    "mein",
+    "meine",
+    "meinen",
+    "moj",
+    "moja",
+    "moją",
+    "моя",
+    "мой",
+    "мою",
+    "mi",
+    "meu",
+    "minha",
+    "mon",
+    "ma",
+    "mio",
+    "mia",
+)
+_ARROW = re.compile(r"[-=]>|\u2192")  # of an exchange
 _AMOUNT = re.compile(r"[$€£]?\s*\d")  # without a bound
 _MIN_LISTED = 3  # names whose type is said once; two may be one name and more about it
 _JOINTS = re.compile(r"[.,*=\u00d7]")  # of a sum (`2100*4.4=9200`)
@@ -78,8 +100,11 @@ _NAMES = (*_ITEMS, _Kind.DETAIL)
 _DETAILS = frozenset(("exterior", "quality", "phase"))
 
 
-def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) -> str:
-    """The offer of a trade post that counts, its price as an amount of no currency; empty: the text is none."""
+def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary, *, may_list: bool = True) -> str:
+    """The offer of a trade post that counts, its price as an amount of no currency; empty: the text is none.
+
+    `may_list`: the text may be a list of items.
+    """
     parts = list(_parts(text, quantities, vocabulary))
     wanted = _wanted(parts)
     offers = [_with_prices(offer) for offer in _offers(wanted) if _has(offer, *_NAMES)]
@@ -87,7 +112,7 @@ def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) 
     offer = wanted
     if offers and is_post:
         offer = _first_name(next((each for each in offers if _has(each, _Kind.BUYING)), offers[0]))
-    offer = _pasted_name(offer) or _first_of_list(offer)
+    offer = _pasted_name(offer) or (_first_of_list(offer) if may_list or is_post else offer)
     if list(offer) == parts:
         return ""
     return "".join(part.gap + part.text for part in offer)
@@ -127,11 +152,44 @@ def _wanted(parts: _Parts) -> _Parts:
     """What is wanted where something is offered for it: `ak for an awp`, `karambit, looking for a talon`."""
     exchanged = [at for at, part in enumerate(parts) if part.kind is _Kind.EXCHANGING]
     for at, part in enumerate(parts):
-        if (part.kind is _Kind.SEEKING and not _ends_clause(parts, at)) or (part.kind is _Kind.RETURN and exchanged):
-            end = next((place for place in exchanged if place > at), len(parts))
-            if _has(parts[at + 1 : end], *_ITEMS) and _has([*parts[:at], *parts[end:]], _Kind.WEAPON):
-                return parts[at + 1 : end]
-    return parts
+        before = parts[:at]
+        if _ARROW.search(part.gap) and _has(before, _Kind.WEAPON) and _has(parts[at:], *_THINGS):
+            return parts[at:]
+        end = next((place for place in exchanged if place > at), len(parts))
+        offered, wanted = [*before, *parts[end:]], parts[at + 1 : end]
+        if part.kind is _Kind.SEEKING:
+            is_exchange = _has(offered, _Kind.WEAPON) and not _ends_clause(parts, at)
+        elif part.kind is _Kind.RETURN:
+            is_exchange = _is_item(offered) if exchanged else _is_own(before) and _is_weapon(wanted)
+        else:
+            continue
+        if is_exchange and _has(wanted, *_THINGS):
+            return wanted
+    places = (at for at in exchanged if _has(parts[:at], *_THINGS) and _has(parts[at:], *_THINGS))
+    return next((parts[:at] for at in places if _begins_clause(parts, at)), parts)
+
+
+def _begins_clause(parts: _Parts, at: int) -> bool:
+    """Whether the clause of the part there names no thing before it: `king snake mw, can give 2 karambits`."""
+    clause = takewhile(lambda part: part.kind not in _THINGS, reversed(parts[: at + 1]))
+    return any(_SEPARATORS.search(part.gap) for part in clause)
+
+
+def _is_own(parts: _Parts) -> bool:
+    """Whether the parts say no more than whose a weapon is: `my ak redline`."""
+    is_sought = _has(parts, _Kind.SEEKING, *_MARKS)
+    return bool(parts) and parts[0].text.lower() in _OWN and _is_weapon(parts) and not is_sought
+
+
+def _is_weapon(parts: _Parts) -> bool:
+    """Whether the parts name a weapon with its finish."""
+    return _has(parts, _Kind.WEAPON) and _has(parts, _Kind.NAME)
+
+
+def _is_item(parts: _Parts) -> bool:
+    """Whether the parts name an item: keys alone are none."""
+    is_finish = _has(parts, _Kind.NAME) and _has(parts, _Kind.DETAIL)  # `vulcan mw`
+    return is_finish or _has(parts, _Kind.WEAPON, _Kind.NAMED_TYPE) or _is_named(parts)
 
 
 def _ends_clause(parts: _Parts, at: int) -> bool:
@@ -158,7 +216,7 @@ def _first_of_type(items: Sequence[_Parts]) -> _Parts:
         part for part in parts if part.kind is _Kind.NAMED_TYPE
     ]
     are_names = all(_has(item, _Kind.NAME, _Kind.NAMED_TYPE) and not _has(item, _Kind.WEAPON) for item in items)
-    if len(items) < _MIN_LISTED or len(types) != 1 or not are_names:
+    if len(items) < _MIN_LISTED or len(types) != 1 or not are_names or _has(parts, _Kind.EXCLUSION):
         return []
     return [*items[0], *(part for part in types if part not in items[0])]
 

@@ -4,18 +4,22 @@ The index holds every name's words and the joins of two and three of them: `ak 4
 `m4 a1s` matches `M4A1-S`.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
+from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Meaning
-from mappings.vocabulary.words import words_of
+from mappings.vocabulary.vocabulary import Vocabulary
+from mappings.vocabulary.words import letters_of, words_of
 
 MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in products.json
 MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
 MIN_PREFIX_CHARACTERS = 2  # shorter prefixes match nearly everything
 _LETTERS_OF_DIGITS = str.maketrans("013457", "oieast")
+_YEAR_JOINED = re.compile(r"^(20[12]\d)(?=[A-Za-z]{2})")  # `上海2024donk`
 _MIN_NICKNAME = 4  # letters: models have fewer (`g3sg1`)
 
 
@@ -182,3 +186,17 @@ def is_word(term: Term) -> bool:
     """
     is_doubted = term.is_mere and not (term.is_attached or term.is_negation or term.is_foreign)
     return is_doubted and all(word.is_correctable or word.is_nickname for word in term.words)
+
+
+def segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
+    """The words, those without blanks between them parted where they are not a known name with the ones beside them."""
+    if not any(UNSPACED.search(word) for word in words):
+        return words, gaps
+    parts: list[str] = []
+    parted_gaps: list[str] = []
+    for at, length, _ in vocabulary.longest_spellings([letters_of([word]) for word in words]):
+        segments = words[at : at + length] if length > 1 else vocabulary.segments(words[at])
+        segments = [part for segment in segments for part in _YEAR_JOINED.sub(r"\1 ", segment).split(" ")]
+        parts += segments
+        parted_gaps += [*gaps[at : at + length], *[""] * (len(segments) - length)]
+    return parts, [*parted_gaps, gaps[-1]]

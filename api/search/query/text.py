@@ -9,7 +9,7 @@ Doppler first), and so does a name that begins with the text (`sticker tit`), or
 (`revolution`). Ties go by the index field `rank`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -28,6 +28,7 @@ HAS_STICKER: Clause = {"exists": {"field": "stickers"}}
 ONE_EDIT, TWO_EDITS = "AUTO:4,200", "AUTO:4,8"
 TWO_EDITS_FROM = 8  # letters
 TWO_EDITS_ALONE = "AUTO:4,10"  # of a word that is all that a text says: `terraria` is no Terrain
+MIN_ON_ITEM = 5  # letters of a word of a sticker that may be misspelt
 SHORTEST_SWAP = 3  # letters of a word in which nothing but swapped neighbours is mended
 
 
@@ -175,18 +176,39 @@ def _term(term: Term, by_finish: bool) -> list[Condition]:
 
 
 def _on_item(term: Term) -> Clause:
-    """One of the stickers on the item has all words, in this order if there are several."""
-    names = [[word.typed for word in term.words], *(words_of(each.words) for each in term.meanings if each.words)]
-    queries = [{"query": _joined_pairs(words), "operator": "and"} for words in names]
-    named = any_of([{"match": {"stickers.typed": query}} for query in queries])
+    """One of the stickers on the item has all words, or similar ones, in this order if there are several."""
+    names = [_joins(words_of(each.words)) for each in term.meanings if each.words]
+    queries: list[Clause] = [
+        {"match": {"stickers.typed": {"query": " ".join(name), "operator": "and"}}} for name in names
+    ]
+    named = any_of([_similar_joins(term.words), *queries])
     if term.count < 2:
         return named
     return {"bool": {"filter": [named, {"range": {"attachmentCount": {"gte": term.count}}}]}}
 
 
-def _joined_pairs(words: list[str]) -> str:
+def _joins(words: Sequence[str]) -> list[str]:
     """Words as the joins of neighbours, which one and the same sticker has."""
-    return " ".join(f"{first}{second}" for first, second in pairwise(words)) or words[0]
+    return [f"{first}{second}" for first, second in pairwise(words)] or [words[0]]
+
+
+def _similar_joins(words: Sequence[Word]) -> Clause:
+    """The joins of words; those with a misspelt one and without digits match similar ones."""
+    joins = _joins([word.typed for word in words])
+    misspelt = {word.typed for word in words if word.fuzzy and len(word.typed) >= MIN_ON_ITEM}
+    pairs: list[tuple[str, ...]] = list(pairwise(word.typed for word in words)) or [(words[0].typed,)]
+    is_similar = [not misspelt.isdisjoint(pair) and "".join(pair).isalpha() for pair in pairs]
+    if not any(is_similar):
+        return {"match": {"stickers.typed": {"query": " ".join(joins), "operator": "and"}}}
+    edits = [
+        ONE_EDIT if max(map(len, misspelt.intersection(pair)), default=0) < TWO_EDITS_FROM else TWO_EDITS
+        for pair in pairs
+    ]
+    queries = [
+        similar(join, each) if may_differ else {"query": join}
+        for join, may_differ, each in zip(joins, is_similar, edits, strict=True)
+    ]
+    return {"bool": {"filter": [{"match": {"stickers.typed": query}} for query in queries]}}
 
 
 def _or_in_set(condition: Condition, word: Word) -> Condition:

@@ -310,6 +310,13 @@ def test_words_may_be_of_a_sticker_on_the_item() -> None:
     assert of_kind("cheongsam holo on aug akihabara accept", Relaxation.STICKERS)[:1] == [
         ["aug", "akihabara", "accept", "[cheongsam holo]"]
     ]
+    assert of_kind("virtus pro holo on a redline ak, mw", Relaxation.STICKERS)[0] == [
+        *("redline", "ak", "mw"),
+        "[virtus pro holo]",
+    ]
+    assert of_kind("usp carrying a crown foil", Relaxation.STICKERS)[0] == ["usp", "[crown foil]"]
+    assert of_kind("neonoir na awp z naklejka navi", Relaxation.STICKERS)[0][:2] == ["neonoir", "awp"]
+    assert of_kind("asiimov on awp navi", Relaxation.STICKERS)[0] == ["asiimov", "awp", "[navi]"]  # its finish
     assert of_kind("souvenir dlore donk sticker", Relaxation.STICKERS) == [["dlore", "souvenir", "[donk]"]]
     assert ["case hardened", "ak", "[navi holo]"] in of_kind("ak case hardened 661 with navi holo", Relaxation.STICKERS)
     assert ["Field Tested", "[Crown Foil]"] in of_kind("Field-Tested • Crown Foil", Relaxation.STICKERS)

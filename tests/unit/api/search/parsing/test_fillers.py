@@ -29,6 +29,7 @@ def test_a_thing_for_a_weapon_or_a_craft_is_wanted_itself() -> None:
     assert things("crown foil sticker for my ak redline") == [["crown", "foil", "sticker"]]
     for more in ("brother, pandora box mw", "ak katowice 2014", "awp, no holo", "ak cheapest first", "craft, stattrak"):
         assert things(f"crown foil for my {more}") == [], more
+    assert things("charm for my gun: hot wurst") == []  # what it is stands behind
     assert things("crown foil for my awp under 50") == []  # a bound of what?
     assert things("crown foil") == []
     assert for_another_thing(parse_query("crown foil for my awp", [CS2, DOTA])) == []

@@ -29,6 +29,12 @@ def test_what_nothing_has_is_left_out_and_named() -> None:
     assert partials(strict("redline toyota"), {"redline"}, ())[-1].parses[0].ignored == ("toyota",)
 
 
+def test_beside_a_typo_what_only_other_items_have_is_left_out() -> None:
+    left = partials(strict("awp athris start"), {"start"}, {"athris"})
+    assert {each.parses[0].ignored for each in left} == {("start",), ("athris",)}
+    assert left[0].parses[0].terms[1].words[0].fuzzy
+
+
 def test_a_detail_or_one_word_of_a_name_is_too_little_beside_what_is_left_out() -> None:
     def is_shown(text: str, matching: str = "") -> bool:
         return bool(partials(strict(text), matching.split(), ()))

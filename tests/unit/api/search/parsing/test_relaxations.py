@@ -4,8 +4,10 @@ import pytest
 
 from api.search.parsing.fillers import without_fillers
 from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
-from api.search.parsing.relaxations import corrections, with_similar_words
+from api.search.parsing.relaxations import as_typed, corrections, misspelt, with_similar_words
 from api.search.parsing.stickers import says_it_is_on_items
+from api.search.query.text import ONE_EDIT, TWO_EDITS, conditions, similar
+from mappings.vocabulary.entries import values_of
 from tests.support.platforms import shared_platforms
 from tests.support.search.relaxations import relaxations
 
@@ -107,3 +109,32 @@ def test_typos_are_mended_beside_what_is_on_the_item() -> None:
 def test_a_text_of_fillers_alone_has_no_typo() -> None:
     assert corrections(strict("lol ok bye"), ()) == []
     assert corrections(strict("lol ok byee"), ()) != []
+
+
+def test_a_misspelt_weapon_is_read_as_that_weapon_alone() -> None:
+    (respelt,) = misspelt(strict("karambt mitsy"), ("weapon",))
+    assert [values_of(term.meanings, "weapon") for term in respelt.parses[0].terms] == [{"Karambit"}, set()]
+    assert misspelt(strict("ak mitsy"), ("weapon",)) == []
+
+
+def test_a_misspelt_sticker_is_similar_to_one_on_the_item() -> None:
+    for text in ("deagle with flamable foil", "flamable foil on a deagle"):
+        on_items = [each for each in corrections(strict(text), {"foil"}) if each.relaxation is Relaxation.STICKERS]
+        (sticker,) = [term for term in on_items[0].parses[0].terms if term.on_item]
+        (condition,) = [each for each in conditions(on_items[0]) if each.typed == sticker.typed]
+        assert condition.clause["bool"]["filter"] == [{"match": {"stickers.typed": similar("flamablefoil", TWO_EDITS)}}]
+
+
+def test_no_other_word_of_a_misspelt_sticker_is_similar_to_one() -> None:
+    on_items = corrections(strict("awp with reasn katowice 2014"), {"katowice", "2014"})
+    clauses = [each.clause for parsed in on_items for each in conditions(parsed) if each.typed == "reasn katowice 2014"]
+    assert clauses[0]["bool"]["filter"] == [
+        {"match": {"stickers.typed": similar("reasnkatowice", ONE_EDIT)}},
+        {"match": {"stickers.typed": {"query": "katowice2014"}}},
+    ]
+
+
+def test_a_weapon_beside_a_bound_and_fillers_alone_is_no_word_of_a_name() -> None:
+    kinds = {each.relaxation for each in as_typed(strict("m4a1s for 5 dollars"))}
+    assert kinds == {Relaxation.STRICT}
+    assert {each.relaxation for each in as_typed(strict("m4a1s for you"))} > kinds

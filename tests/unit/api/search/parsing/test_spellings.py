@@ -64,6 +64,7 @@ def test_a_number_of_things_is_parted_from_what_they_are(text: str, words: list[
         ("5 seven fade", []),
         ("gamma 2 cases", []),  # of the name
         ("50 caisses kilowatt", ["50"]),
+        ("100 dreams and nightmares cases", ["100"]),
         ("awp asiimov trade locked 7 days", ["trade", "locked", "7", "days"]),
         ("knife for a 13 year old", ["for", "a", "13", "year", "old"]),
         ("ak 7 дней", ["7", "дней"]),
@@ -103,3 +104,12 @@ def test_a_price_that_is_asked_is_no_bound(text: str, terms: list[str], quantiti
     parse = parse_query(text, [CS2]).parses[0]
     assert [term.typed for term in parse.terms if not term.is_filler] == terms
     assert [quantity.typed for quantity in parse.quantities] == quantities
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [("юсп с наклейками", ["юсп", "с наклейками"]), ("юсп с", ["юсп с"]), ("юсп с драконом", ["юсп с", "драконом"])],
+)
+def test_with_before_stickers_is_no_end_of_a_name(text: str, terms: list[str]) -> None:
+    (parse,) = parse_query(text, [CS2]).parses
+    assert [term.typed for term in parse.terms] == terms

@@ -49,12 +49,30 @@ def offer(text: str) -> str:
         ("ak asiimov or m4a4 asiimov, ft only", "ak asiimov, ft only"),  # said of both
         ("p250 asiimov oder five seven monkey business, und unter 20$", "p250 asiimov, und under 20$"),
         ("karambit, looking for a talon", "for a talon"),
+        ("have usp cyrex fn, want deagle conspiracy fn", "deagle conspiracy fn"),
+        ("upgrade from gut knife night ft to huntsman knife fade fn", "huntsman knife fade fn"),
+        ("my st ak vulcan bs in return for a plain awp graphite fn", "a plain awp graphite fn"),
+        ("swapping sticker crown foil for an m4a4 x-ray ft", "an m4a4 x-ray ft"),
+        ("my sawed off kraken for someones p2000 corticera mw", "someones p2000 corticera mw"),
+        ("hydra gloves emerald -> driver gloves imperial plaid ft", "-> driver gloves imperial plaid ft"),
+        ("giving 3 riptide cases for nova bloomstick ww", "nova bloomstick ww"),
+        ("swap my vulcan mw for an ak head shot fn", "an ak head shot fn"),
+        ("driver gloves king snake mw, giving 2 karambits", "driver gloves king snake mw"),
+        ("want m4 asiimov for my ak redline set", ""),  # what it goes with
+        ("my friend wants ak vulcan to match his m4 hyper beast", ""),
+        ("do you have keys for the clutch case", ""),  # keys alone are no item that is given
+        ("my friend plays with scar bloodsport, want the same", ""),
+        ("kato 2014 stickers, paper only, no holo", ""),  # no list of names
         ("p2000 imperial dragon arıyorum mw olsun", ""),  # what is behind it is a detail
         ("bayonet doppler faz 1 veya 3 arıyorum, sıfır olsun (fn)", ""),  # a verb at the end of its clause
     ],
 )
 def test_the_price_that_is_asked_is_marked_in_the_offer_that_counts(text: str, counts: str) -> None:
     assert offer(text) == counts
+
+
+def test_a_sentence_is_no_list_of_items() -> None:
+    assert trade_offer_of(parse_query("he wants the bloody darryl agent, the miami one i believe", [CS2])) is None
 
 
 @pytest.mark.parametrize(
