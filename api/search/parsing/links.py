@@ -32,10 +32,13 @@ _TRADE_LETTER = re.compile(
     r"(?:^|(?<=\s))(lf|[sbwh])\s?>{1,2}\s(?!\s*[\d.])|^([sb])>{1,2}\s(?=\d{1,3}x?\s+[a-z])", re.IGNORECASE
 )
 _TRADE_WORDS = {"s": "wts ", "b": "wtb ", "w": "[w] ", "h": "[h] ", "lf": "lf "}
-# what is struck out, who writes, times, dates and telephone numbers
+# the place in a list, no seed: `inventory #14: …`, `#12 in my list: …`
+_LIST = r"(?:inventory|row|item|order|slot|lot|line)\s*#?\d{1,4}\s*[:|]"
+_PLACE = rf"^\W?(?:{_LIST}|#\d{{1,2}}(?:\s*[:|]|\s(?=(?:in|on|of)\s(?:my|the)\s)))"
+# that, what is struck out, who writes, times, dates and telephone numbers
 _DAY, _MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"20[0-3]\d"
 _NOT_OF_ITEMS = re.compile(
-    rf"^\W?(?:(?:inventory|row|item|order|slot|lot|line)\s*#?\d{{1,4}}\s*[:|)]|#\d{{1,2}}(?:\s*[:|)]|\s(?=(?:in|on|of)\s)))|~~(?=\S)[^~]+(?<=\S)~~|(?<!\w)u/\w{{3,}}:?|(?<![\d:.,]){_CLOCK}(?![:.\d])(?:\s?[ap]m(?!\w))?"
+    rf"{_PLACE}|~~(?=\S)[^~]+(?<=\S)~~|(?<!\w)u/\w{{3,}}:?|(?<![\d:.,]){_CLOCK}(?![:.\d])(?:\s?[ap]m(?!\w))?"
     rf"|(?<![\d.,/-])(?:{_DAY}(?P<dot>[./]){_DAY}(?P=dot){_YEAR}|{_YEAR}-{_MONTH}-{_DAY})(?![\d/-]|\.\d)"
     rf"|(?<!\w)(?:am|vom|den)\s+{_DAY}\.{_MONTH}\.(?=\s)"
     r"|(?<![\w.,$€£+-])(?<!\d\s)(?:\+\d{1,3}(?:[ /-]\d{3,8}){2,4}|0\d{3,4}[ /-](?:\d{6,9}|\d{3,4}[ /-]\d{3,5}))"
