@@ -78,7 +78,8 @@ def _item_first(parse: PlatformParse) -> PlatformParse:
         return parse
     on_item, item = parse.terms[:place], parse.terms[place + 1 :]
     vocabulary = parse.platform.merged_vocabulary
-    is_of_item = any(term.narrows or _names_finish(term, vocabulary) for term in on_item)  # `neonoir na awp`
+    others = [term for term in on_item if not vocabulary.is_attached(term.meanings)]  # `navi sticker on ak redline`
+    is_of_item = any(term.narrows or _names_finish(term, vocabulary) for term in others)  # `neonoir na awp`
     if is_of_item or not any(map(_may_be_on_item, on_item)) or not any(term.narrows for term in item):
         return parse
     return replace(parse, terms=(*item, replace(parse.terms[place], carries=True), *on_item))

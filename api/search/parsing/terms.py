@@ -247,13 +247,21 @@ class _Reader(Spellings):
                 break
             self._exclude_term(other)
             term, end = other, other_end
-        while end < len(self._words) and not self._gaps[end] and UNSPACED.match(self._letters[end]):
+        while end < len(self._words) and self._goes_on_at_once(end, term):
             other, other_end = self._term_at(end)
             if other.fields != term.fields or not term.fields & ONE_VALUE:
                 break
-            self._exclude_term(other)  # `不要战痕破损`
+            self._exclude_term(other)  # `不要战痕破损`, `exclude ruby sapphire`
             end = other_end
         self._at, self._excluded_until, self._is_known = end, end, True
+
+    def _goes_on_at_once(self, at: int, term: Term) -> bool:
+        """Whether the word there is of the same list as a value before it, without a word between.
+
+        In `no bs fn` Factory New is wanted: exteriors are better or worse, phases are not.
+        """
+        gap = self._gaps[at]
+        return bool(UNSPACED.match(self._letters[at])) if not gap else gap.isspace() and term.fields == {"phase"}
 
     def _is_ordered_thing(self) -> bool:
         """Whether the text is of a thing that goes together with the order before it, and ends here."""

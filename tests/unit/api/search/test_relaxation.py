@@ -314,6 +314,7 @@ def test_words_may_be_of_a_sticker_on_the_item() -> None:
         *("redline", "ak", "mw"),
         "[virtus pro holo]",
     ]
+    assert of_kind("navi holo sticker on usp orion", Relaxation.STICKERS)[0] == ["usp", "orion", "[navi holo]"]
     assert of_kind("usp carrying a crown foil", Relaxation.STICKERS)[0] == ["usp", "[crown foil]"]
     assert of_kind("neonoir na awp z naklejka navi", Relaxation.STICKERS)[0][:2] == ["neonoir", "awp"]
     assert of_kind("asiimov on awp navi", Relaxation.STICKERS)[0] == ["asiimov", "awp", "[navi]"]  # its finish

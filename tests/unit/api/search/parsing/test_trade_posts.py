@@ -49,6 +49,7 @@ def offer(text: str) -> str:
         ("ak asiimov or m4a4 asiimov, ft only", "ak asiimov, ft only"),  # said of both
         ("p250 asiimov oder five seven monkey business, und unter 20$", "p250 asiimov, und under 20$"),
         ("karambit, looking for a talon", "for a talon"),
+        ("got 2 redlines and a kitty p90 to swap, need famas roll cage", "famas roll cage"),
         ("have usp cyrex fn, want deagle conspiracy fn", "deagle conspiracy fn"),
         ("upgrade from gut knife night ft to huntsman knife fade fn", "huntsman knife fade fn"),
         ("my st ak vulcan bs in return for a plain awp graphite fn", "a plain awp graphite fn"),
