@@ -88,6 +88,7 @@ class VocabularyFile(StrictModel):
     seeking: Letters = frozenset()  # `looking`: what is wanted follows
     exchanging: Letters = frozenset()  # `swap`: it is an exchange
     returns: Letters = frozenset()  # `for`: in an exchange what is wanted follows
+    own: Letters = frozenset()  # `my`: begins what is given for something, as `swap` does
     payments: Letters = frozenset()  # `paypal`: what an item is paid with
 
     # Inflection.

@@ -10,12 +10,14 @@ class TradeLetters:
     """What words of a trade post say of the items beside them, by their letters.
 
     `selling` and `buying` begin an offer with its price. What is `seeking` says comes behind it; in an exchange
-    (`exchanging`: `swap`, `have`) it comes behind one of `returns` (`for`).
+    (`exchanging`: `swap`, `have`) it comes behind one of `returns` (`for`). So it does behind a weapon of one's
+    `own` (`my`).
     """
 
     def __init__(self, words: VocabularyFile) -> None:
         self.wanting: Mapping[str, bool] = dict.fromkeys(words.selling, False) | dict.fromkeys(words.buying, True)
         self.seeking, self.exchanging, self.returns = words.seeking, words.exchanging, words.returns
+        self.own = words.own
         self.marks = frozenset(self.wanting) | self.seeking | self.exchanging
         self._payments = words.payments
 

@@ -23,8 +23,6 @@ def partials(strict: ParsedQuery, matching_words: Collection[str], similar: Coll
     """
     base = without_fillers(strict) or strict
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
-    names = _words_of_names(base)
-    of_others = set(matching_words) - names - counted
     matching_words = {*matching_words, *counted}
     terms = [term for parse in base.parses for term in parse.terms]
     correctable = {term.typed for term in terms if all(word.is_correctable for word in term.words)}
@@ -32,7 +30,7 @@ def partials(strict: ParsedQuery, matching_words: Collection[str], similar: Coll
     absent = mere_words.difference(matching_words, similar)
     uncertain = sorted(mere_words.intersection(similar).difference(matching_words))
     removals = [absent, *(absent | {each} for each in uncertain if 1 < len(uncertain) <= MAX_LEFT_OUT)]
-    of_others &= mere_words
+    of_others = mere_words.intersection(matching_words).difference(_words_of_names(base), counted)
     if uncertain and 0 < len(of_others) <= MAX_LEFT_OUT:
         removals.append(absent | of_others)
     typos = with_similar_words(base, matching_words, Relaxation.PARTIAL)

@@ -278,11 +278,9 @@ class Spellings:
             return term
         letters = letters_of([word.typed for word in (*term.words, value.words[-1])])
         entry = self._vocabulary.entries.get(letters)
-        extended = (
-            term
-            if entry is None
-            else replace(term, words=finished(term.words), meanings=entry.meanings, is_filler=False)
-        )
+        if entry is None:
+            return term
+        extended = replace(term, words=finished(term.words), meanings=entry.meanings, is_filler=False)
         return extended if extended.fields == value.fields else term
 
     def _completes_finish(self, at: int, end: int) -> bool:

@@ -13,7 +13,7 @@ the name counts, with the details and bounds that the text has besides.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import pairwise, takewhile
@@ -31,26 +31,6 @@ _SURE = re.compile(r"\d{4}|\dk|[.,]\d\d$")  # a seed has three digits
 _SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b]|\]\s*\[|\s/\s")  # of a list
 # of a market name: the end of a clause, a column or its exterior
 _NAME_END = re.compile(r"[,;:\t\n\[\])]|\s[-\u2013\u2014]\s|\s{2}")
-_OWN = (
-    "my",
-    "mine",
-    "mein",
-    "meine",
-    "meinen",
-    "moj",
-    "moja",
-    "moją",
-    "моя",
-    "мой",
-    "мою",
-    "mi",
-    "meu",
-    "minha",
-    "mon",
-    "ma",
-    "mio",
-    "mia",
-)
 _ARROW = re.compile(r"[-=]>|\u2192")  # of an exchange
 _AMOUNT = re.compile(r"[$€£]?\s*\d")  # without a bound
 _MIN_LISTED = 3  # names whose type is said once; two may be one name and more about it
@@ -106,7 +86,7 @@ def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary, 
     `may_list`: the text may be a list of items.
     """
     parts = list(_parts(text, quantities, vocabulary))
-    wanted = _wanted(parts)
+    wanted = _wanted(parts, vocabulary.trade.own)
     offers = [_with_prices(offer) for offer in _offers(wanted) if _has(offer, *_NAMES)]
     is_post = _has(wanted, *_MARKS) or any(ASKING_PRICE in quantity.typed for quantity in quantities)
     offer = wanted
@@ -148,7 +128,7 @@ def has_separators(text: str) -> bool:
     return len(_SEPARATORS.findall(text)) >= _MIN_LISTED - 1
 
 
-def _wanted(parts: _Parts) -> _Parts:
+def _wanted(parts: _Parts, own: Collection[str]) -> _Parts:
     """What is wanted where something is offered for it: `ak for an awp`, `karambit, looking for a talon`."""
     exchanged = [at for at, part in enumerate(parts) if part.kind is _Kind.EXCHANGING]
     for at, part in enumerate(parts):
@@ -160,7 +140,7 @@ def _wanted(parts: _Parts) -> _Parts:
         if part.kind is _Kind.SEEKING:
             is_exchange = _has(offered, _Kind.WEAPON) and not _ends_clause(parts, at)
         elif part.kind is _Kind.RETURN:
-            is_exchange = _is_item(offered) if exchanged else _is_own(before) and _is_weapon(wanted)
+            is_exchange = _is_item(offered) if exchanged else _is_own(before, own) and _is_weapon(wanted)
         else:
             continue
         if is_exchange and _has(wanted, *_THINGS):
@@ -175,10 +155,10 @@ def _begins_clause(parts: _Parts, at: int) -> bool:
     return any(_SEPARATORS.search(part.gap) for part in clause)
 
 
-def _is_own(parts: _Parts) -> bool:
+def _is_own(parts: _Parts, own: Collection[str]) -> bool:
     """Whether the parts say no more than whose a weapon is: `my ak redline`."""
     is_sought = _has(parts, _Kind.SEEKING, *_MARKS)
-    return bool(parts) and parts[0].text.lower() in _OWN and _is_weapon(parts) and not is_sought
+    return bool(parts) and letters_of([parts[0].text]) in own and _is_weapon(parts) and not is_sought
 
 
 def _is_weapon(parts: _Parts) -> bool:

@@ -194,20 +194,16 @@ def _joins(words: Sequence[str]) -> list[str]:
 
 def _similar_joins(words: Sequence[Word]) -> Clause:
     """The joins of words; those with a misspelt one and without digits match similar ones."""
-    joins = _joins([word.typed for word in words])
+    typed = [word.typed for word in words]
     misspelt = {word.typed for word in words if word.fuzzy and len(word.typed) >= MIN_ON_ITEM}
-    pairs: list[tuple[str, ...]] = list(pairwise(word.typed for word in words)) or [(words[0].typed,)]
-    is_similar = [not misspelt.isdisjoint(pair) and "".join(pair).isalpha() for pair in pairs]
-    if not any(is_similar):
-        return {"match": {"stickers.typed": {"query": " ".join(joins), "operator": "and"}}}
-    edits = [
-        ONE_EDIT if max(map(len, misspelt.intersection(pair)), default=0) < TWO_EDITS_FROM else TWO_EDITS
-        for pair in pairs
-    ]
-    queries = [
-        similar(join, each) if may_differ else {"query": join}
-        for join, may_differ, each in zip(joins, is_similar, edits, strict=True)
-    ]
+    queries: list[Clause] = []
+    pairs: list[Sequence[str]] = [*pairwise(typed)]
+    for pair in pairs or [typed]:
+        join, wrong = "".join(pair), misspelt.intersection(pair)
+        edits = TWO_EDITS if max(map(len, wrong), default=0) >= TWO_EDITS_FROM else ONE_EDIT
+        queries.append(similar(join, edits) if wrong and join.isalpha() else {"query": join})
+    if not any("fuzziness" in query for query in queries):
+        return {"match": {"stickers.typed": {"query": " ".join(_joins(typed)), "operator": "and"}}}
     return {"bool": {"filter": [{"match": {"stickers.typed": query}} for query in queries]}}
 
 
