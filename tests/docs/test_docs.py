@@ -22,9 +22,9 @@ WRITTEN = [file for file in DOCUMENTS if file.name not in PAGES]
 SETTINGS = {str(field.validation_alias or f"GEAR_{name.upper()}") for name, field in Settings.model_fields.items()} | {
     f"GEAR_NODE_{name.upper()}" for name in NodeSettings.model_fields
 }
-# Names that begin like settings: of the tests, and of Compose.
+# Names that begin like settings: of the tests, of integrators, and of Compose.
 COMPOSE = {name for file in ROOT.glob("*compose*.yml") for name in re.findall(r"\$\{(GEAR_\w+)", file.read_text())}
-OTHER_VARIABLES = re.compile("|".join([r"GEAR_TEST_\w+", "GEAR_X_FILE", *COMPOSE]))
+OTHER_VARIABLES = re.compile("|".join([r"GEAR_TEST_\w+", "GEAR_X_FILE", "GEAR_URL", *COMPOSE]))
 TESTS = {
     name
     for file in (ROOT / "tests").rglob("test_*.py")
