@@ -68,7 +68,7 @@ ROUTERS = (
     api.search.routes.router,
     api.platforms.routes.router,
     api.vocabulary.routes.router,
-    api.saved_searches.routes.router,  # after the searches in vain, whose path would be an id
+    api.saved_searches.routes.router,  # after the searches without results, whose path would be an id
     api.operations.routes.router,
     api.cheapest.routes.router,
     api.catalogue.routes.router,

@@ -48,7 +48,7 @@ class Settings(SearchSettings, StoreSettings):
         default=None,
         ge=1,
         le=10_000,
-        description="requests at work per worker, of searches and of orders each; default: adaptive",
+        description="requests in flight per worker, of searches and of orders each; default: adaptive",
     )
     max_connections: int = Field(
         default=4_000, ge=1, le=1_000_000, description="open connections per worker; more are refused with 503"

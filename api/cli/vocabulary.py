@@ -1,4 +1,4 @@
-"""Commands for what operators add to a vocabulary, and for what buyers searched for in vain."""
+"""Commands for what operators add to a vocabulary, and for searches without results."""
 
 import json
 from collections.abc import Callable
@@ -295,7 +295,7 @@ def _body(**entry: Any) -> "VocabularyBody":
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 def searches(unanswered: bool, reference: str | None, days: int, limit: int, as_json: bool) -> None:
-    """List the texts that were searched for in vain, the most frequent first.
+    """List the texts of searches without results, the most frequent first.
 
     `none`: nothing was found. `partial`: words were left out. `typos`, `all_typos`, `first_letters`: similar words were
     taken. Texts are folded, counted by day without who searched, and kept for 30 days.

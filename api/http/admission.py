@@ -26,7 +26,7 @@ HEALTH_CONCURRENCY: Final = 32
 CATALOGUE_CONCURRENCY: Final = 4  # writes to the catalogue, each in a thread
 BODY_CONCURRENCY: Final = 512  # requests whose bodies are on the way, each of 64 KiB at most
 FEED_CONCURRENCY: Final = 20_000  # readers of changes: those who wait cost nothing but their connection
-EXPORT_SHARE: Final = 4  # pages of cursors take at most this part of the searches at work
+EXPORT_SHARE: Final = 4  # pages of cursors take at most this part of the searches in flight
 REFUSALS_PER_REQUEST: Final = 16  # an open loop at five times the peak needs four, unevenly shared by workers
 MAX_REFUSAL_CREDIT: Final = 400
 HOLD_SECONDS: Final = 1.0  # as `Retry-After` says
@@ -71,7 +71,7 @@ Limit = ConcurrencyLimit | Share
 
 
 class Budget:
-    """The requests of one kind that are at work, and those that wait for them."""
+    """The requests of one kind that are in flight, and those that wait for them."""
 
     def __init__(self, name: str, limit: Limit, metrics: BudgetMetrics) -> None:
         self._name = name

@@ -32,7 +32,7 @@ class ConcurrencyLimit:
 
     @property
     def value(self) -> int:
-        """How many requests may be at work."""
+        """How many requests may be in flight."""
         return int(self._limit)
 
     def add(self, now: float, seconds: float, in_flight: int) -> None:

@@ -65,8 +65,8 @@ class RequestMetrics:
         requests = Counter("gear_http_requests", "Requests answered", ("method", "route", "code"), registry=registry)
         text, labels = "Seconds from a request's head to the end of its response", ("method", "route")
         duration = Histogram("gear_http_request_duration_seconds", text, labels, registry=registry, buckets=BUCKETS)
-        self.set_in_flight = _gauge(registry, "gear_requests_in_flight", "Requests at work", "budget")
-        limit = "How many requests may be at work"
+        self.set_in_flight = _gauge(registry, "gear_requests_in_flight", "Requests in flight", "budget")
+        limit = "How many requests may be in flight"
         self.set_limit = _gauge(registry, "gear_concurrency_limit", limit, "budget")
         queue = "Seconds that requests waited for their budget"
         self.count_wait = _histogram(registry, "gear_queue_seconds", queue, "budget", WAIT_BUCKETS)

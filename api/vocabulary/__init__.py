@@ -1,3 +1,3 @@
-"""What operators add to how texts are read: terms, pins and hides, and the texts that were searched for in vain. A new
+"""What operators add to how texts are read: terms, pins and hides, and searches without results. A new
 kind of entry goes here.
 """

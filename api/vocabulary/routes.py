@@ -1,4 +1,4 @@
-"""Routes of the vocabulary at run time, and of the texts that were searched for in vain."""
+"""Routes of the vocabulary at run time, and of searches without results."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -112,7 +112,7 @@ async def try_vocabulary(
 
 @router.get(
     "/v1/searches/unanswered",
-    summary="What was searched for in vain",
+    summary="Searches without results",
     responses=responses(schemas.UnansweredResponse, *TOKEN_ERRORS, "unknown_platform"),
 )
 async def list_unanswered_searches(

@@ -148,7 +148,7 @@ VocabularyTestResponse = success(
 
 
 class UnansweredEntry(StrictCamelCase):
-    """A text that was searched for in vain."""
+    """A text of searches without results."""
 
     platform: int = Field(description="numeric id")
     text: str = Field(description="folded: without case and accents")

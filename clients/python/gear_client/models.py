@@ -678,7 +678,7 @@ class Trial(TypedDict):
 
 class UnansweredEntry(TypedDict):
     """
-    A text that was searched for in vain.
+    A text of searches without results.
     """
 
     platform: int

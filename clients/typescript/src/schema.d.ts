@@ -213,7 +213,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was searched for in vain
+         * Searches without results
          * @description Texts that found nothing, or not all of what they say, the most frequent first: counted by day without who
          *     searched, and kept for 30 days.
          */
@@ -1904,7 +1904,7 @@ export interface components {
         };
         /**
          * UnansweredEntry
-         * @description A text that was searched for in vain.
+         * @description A text of searches without results.
          */
         UnansweredEntry: {
             /**

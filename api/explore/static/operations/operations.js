@@ -1,4 +1,4 @@
-// The page of operators: what serves, what is being loaded, what waits, what was searched in vain, and the vocabulary.
+// The page of operators: what serves, what is being loaded, what waits, searches without results, and the vocabulary.
 import { access, call, enterKey } from "../api.js";
 import { ErrorMessage } from "../messages.js";
 import { html, render, useCallback, useEffect, useRef, useState } from "../ui.js";
