@@ -16,6 +16,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 import api.catalogue.routes
 import api.changes.routes
 import api.cheapest.routes
+import api.explore.page
 import api.explore.routes
 import api.health
 import api.http.error_handlers
@@ -107,6 +108,8 @@ def create_app(
 ) -> FastAPI:
     """The service with these settings; raises PlatformFileError or AddressRefused where they are wrong."""
     platforms = platforms or read_platforms(settings.platform_files)
+    if settings.explore:
+        api.explore.page.assets()  # now, so that no request waits for it
     metrics = Metrics(settings.prometheus_multiproc_dir)
 
     @asynccontextmanager
@@ -182,7 +185,7 @@ async def background_workers(
         sandbox_moves(store, wake_workers),
         PeriodicWorker("unanswered searches", services.search.unanswered.flush, drain=True),
         PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS),
-        PeriodicWorker("audit of writes", services.catalogue.audit.record, drain=True),
+        services.catalogue.audit.worker,
         services.change_feed.worker,
         matcher.worker,
     ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from api.background import FailingRows
+from api.background import FailingRows, PeriodicWorker
 from api.catalogue.body import MAX_ITEMS, RefusedItem, Sent, records_of
 from api.catalogue.schemas import DeleteBody
 from api.errors import ApiError, invalid
@@ -100,6 +100,7 @@ class WriteAudit:
         self._store = store
         self._counts: dict[tuple[Actor, str], Counter[str]] = {}
         self._failing = FailingRows[tuple[Actor, str]]("audit of writes")
+        self.worker = PeriodicWorker("audit of writes", self.record, drain=True)
 
     def add(self, token: Token, platform: str, verb: str, response: dict[str, Any]) -> None:
         """Counts a write; `verb` is `put` or `delete`."""
@@ -110,8 +111,11 @@ class WriteAudit:
         )
 
     async def record(self) -> float:
-        """Writes the entries; returns the seconds until the next time. Raises StoreUnavailable, and keeps them then."""
-        await self._failing.run(list(self._counts), self._write)
+        """Writes the entries, at the end also those that pause because they failed; returns the seconds until the next
+        time. Raises StoreUnavailable, and keeps them then.
+        """
+        keys = list(self._counts)
+        await self._failing.run(keys if self.worker.is_stopping else self._failing.ready(keys), self._write)
         return RECORD_SECONDS
 
     async def _write(self, keys: Sequence[tuple[Actor, str]]) -> list[None]:

@@ -275,7 +275,13 @@ class Searches:
             pit = await self._read(self._client.create_pit(index=self._aliases(platforms), params=params), _pit_of)
         except NotLoadedError as error:
             return await self.open_pit(self._without(platforms, error), keep_seconds)
-        if await self.generations(platforms) != serving:  # the catalogue was replaced in between
+        try:
+            is_current = await self.generations(platforms) == serving
+        except BaseException:
+            with suppress(ApiError):
+                await self.close_pits([pit])
+            raise
+        if not is_current:  # the catalogue was replaced in between
             await self.close_pits([pit])
             return await self.open_pit(platforms, keep_seconds)
         return OpenedPit(pit, _products_of(serving))

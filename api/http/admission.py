@@ -238,7 +238,7 @@ def budget_of(path: str) -> str:
         return "health"
     if path.startswith("/v1/catalogue/"):
         return "catalogue"
-    if path == "/v1/gear/changes":
+    if path in ("/v1/gear/changes", "/v1/searches"):  # what waits for the feed, a new search until that has begun
         return "feed"
     if path == "/v1/gear/prices":
         return "export"

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 import orjson
@@ -72,19 +73,21 @@ def sequences_by_clause(entries: Iterable[MatchedEntry]) -> dict[str, list[int]]
     """By the clause's name, the changes after which an item matches that did not match before, in their order."""
     before, after = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set)
     for entry in entries:
-        side = before if entry.side == Side.BEFORE else after
+        side, seq = before if entry.side == Side.BEFORE else after, entry.seq
         for name in entry.matched_queries:
-            side[name].add(entry.seq)
+            side[name].add(seq)
     matches = {name: sorted(seqs - before[name]) for name, seqs in after.items()}
     return {name: seqs for name, seqs in matches.items() if seqs}
 
 
-def cut(matches: Mapping[str, Sequence[int]], last: int, most: int) -> int:
-    """The change up to which no more than `most` matches are told at once; at least one change is."""
-    seqs = sorted(seq for each in matches.values() for seq in each)
-    if len(seqs) <= most:
-        return last
-    return max(seqs[0], seqs[most] - 1)
+def cut(matches: Mapping[int, int], last: int, maximum: int) -> int:
+    """The change up to which there are no more than `maximum` matches, whose number is given by change; the first one
+    is never left out.
+    """
+    for seq, total in zip(seqs := sorted(matches), accumulate(matches[seq] for seq in seqs), strict=True):
+        if total > maximum:
+            return min(last, max(seqs[0], seq - 1))
+    return last
 
 
 def bodies_of(seqs: Sequence[int], contents: Mapping[int, bytes], size: int) -> list[bytes]:

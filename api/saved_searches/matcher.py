@@ -4,10 +4,13 @@ Its place in the log moves in the transaction that queues the callbacks: each ma
 """
 
 import asyncio
+import operator
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import reduce
 from typing import Final
 
 from opensearchpy.exceptions import TransportError
@@ -194,19 +197,18 @@ class Matcher:
     async def _match(self, segment: Segment, before: Place, last: int, live: Mapping[str, int]) -> None:
         """Queues what the searches find in the changes up to `last` of a log, or in fewer where that is much."""
         searches_of, missed = await self._compiled(live)
-        matches: dict[str, list[int]] = {}
+        seqs_of: dict[str, list[int]] = {}
         if last > before.seq:
             candidates = await self._prefiltered(segment, list(searches_of), before.seq, last)
-            entries, refused = await self._ask_all(segment, candidates)
-            by_clause = sequences_by_clause(entries)
-            for number, (clause, _) in enumerate(candidates):
+            matches, refused, last = await self._ask_all(
+                segment, range(before.seq + 1, last + 1), candidates, searches_of
+            )
+            for clause, seqs in matches.items():
                 for each in searches_of[clause]:
-                    matches[each] = [seq for seq in by_clause.get(str(number), ()) if seq > live[each]]
-                    if number in refused:
-                        log.error("a saved search cannot be matched", search=each)
-                        missed.append(each)
-        last = cut(matches, last, self._limits.max_matches)
-        seqs_of = {each: [seq for seq in seqs if seq <= last] for each, seqs in matches.items()}
+                    seqs_of[each] = [seq for seq in seqs if live[each] < seq <= last]
+            for each in (each for clause in refused for each in searches_of[clause]):
+                log.error("a saved search cannot be matched", search=each)
+                missed.append(each)
         contents = await self._contents(segment, sorted({seq for seqs in seqs_of.values() for seq in seqs}))
         size = self._limits.max_changes_a_callback
         bodies = {each: bodies_of(seqs, contents, size) for each, seqs in seqs_of.items() if seqs}
@@ -257,14 +259,16 @@ class Matcher:
 
     async def _prefiltered(
         self, segment: Segment, clauses: Sequence[Compiled], after: int, last: int
-    ) -> list[tuple[Compiled, list[int]]]:
-        """Those that the changes (after, last] may concern, each with these changes; similar ones are neighbours."""
+    ) -> list[tuple[Compiled, int]]:
+        """Those that the changes (after, last] may concern, each with the set of these changes by their places; similar
+        ones are neighbours.
+        """
         log_name = self._log.name(segment.id)
         sides: dict[int, dict[int, Mapping[str, Sequence[object]]]] = {Side.BEFORE: {}, Side.AFTER: {}}
         for entry in await self._engine.matched(log_name, read_request(self._fields.read, after, last)):
             sides[entry.side][entry.seq - after - 1] = entry.fields
         before, now = Batch(self._fields, sides[Side.BEFORE]), Batch(self._fields, sides[Side.AFTER])
-        selected: list[tuple[Compiled, list[int]]] = []
+        selected: list[tuple[Compiled, int]] = []
         has_failed = False
         for number, clause in enumerate(clauses):
             try:
@@ -275,36 +279,49 @@ class Matcher:
                 has_failed = True
                 candidates = now.all
             if candidates:
-                selected.append((clause, [after + 1 + place for place in places_in(candidates)]))
+                selected.append((clause, candidates))
             if number % MAX_PREFILTERED == 0:
                 await asyncio.sleep(0)
         return sorted(selected, key=lambda each: each[1])
 
     async def _ask_all(
-        self, segment: Segment, candidates: Sequence[tuple[Compiled, list[int]]]
-    ) -> tuple[list[MatchedEntry], set[int]]:
-        """The sides of changes that clauses match, by the clauses' numbers, and the numbers that the engine refuses."""
-        listed = [(number, clause, seqs) for number, (clause, seqs) in enumerate(candidates)]
+        self,
+        segment: Segment,
+        changes: range,
+        candidates: Sequence[tuple[Compiled, int]],
+        searches_of: Mapping[Compiled, Sequence[str]],
+    ) -> tuple[dict[Compiled, list[int]], list[Compiled], int]:
+        """The changes that each clause matches, the clauses that the engine refuses, and the last change up to which
+        these are complete: as soon as there are more matches than one transaction takes, fewer changes are asked for.
+        """
+        matches: dict[Compiled, list[int]] = {}
+        counts, refused = Counter[int](), list[int]()
+        listed = [(number, clause, places) for number, (clause, places) in enumerate(candidates)]
         parts = [listed[begin : begin + MAX_CLAUSES] for begin in range(0, len(listed), MAX_CLAUSES)]
-        entries: list[MatchedEntry] = []
-        refused = set[int]()
         for begin in range(0, len(parts), MAX_AT_ONCE):
             if not await self._is_leased():
                 raise LeaseLostError
-            for matches in await asyncio.gather(
-                *(self._ask(segment, part, refused) for part in parts[begin : begin + MAX_AT_ONCE])
-            ):
-                entries += matches
-        return entries, refused
+            some = (self._ask(segment, changes, part, refused) for part in parts[begin : begin + MAX_AT_ONCE])
+            for entries in await asyncio.gather(*some):
+                for name, seqs in sequences_by_clause(entries).items():
+                    clause = candidates[int(name)][0]
+                    matches[clause] = seqs
+                    counts.update(dict.fromkeys(seqs, len(searches_of[clause])))
+                await asyncio.sleep(0)
+            changes = range(changes.start, 1 + cut(counts, changes[-1], self._limits.max_matches))
+        return matches, [candidates[number][0] for number in refused], changes[-1]
 
     async def _ask(
-        self, segment: Segment, part: Sequence[tuple[int, Compiled, list[int]]], refused: set[int]
+        self, segment: Segment, changes: range, part: Sequence[tuple[int, Compiled, int]], refused: list[int]
     ) -> list[MatchedEntry]:
         """The sides that these clauses match. Where the engine refuses, it is asked with half of them: together they
         may have more clauses than it takes. One that does not answer is asked nothing more.
         """
         log_name = self._log.name(segment.id)
-        seqs = sorted({seq for _, _, each in part for seq in each})
+        places = reduce(operator.or_, (places for _, _, places in part)) & ~(-1 << len(changes))
+        seqs = [changes[place] for place in places_in(places)]
+        if not seqs:
+            return []
         try:
             clauses = (clause.named(str(number)) for number, clause, _ in part)
             return await self._engine.matched(log_name, request_of(clauses, seqs))
@@ -313,11 +330,11 @@ class Matcher:
                 raise
             if len(part) > 1:
                 half = len(part) // 2
-                first = await self._ask(segment, part[:half], refused)
-                return first + await self._ask(segment, part[half:], refused)
+                first = await self._ask(segment, changes, part[:half], refused)
+                return first + await self._ask(segment, changes, part[half:], refused)
             await self._engine.matched(log_name, request_of([NOTHING], seqs))  # or it is the engine's fault
             log.exception("the engine refuses a saved search")
-            refused.add(part[0][0])
+            refused.append(part[0][0])
             return []
 
     async def _contents(self, segment: Segment, seqs: Sequence[int]) -> dict[int, bytes]:

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 import mappings.platforms
 from api.app import background_workers, create_app
 from api.background import Lease
+from api.catalogue.service import WriteAudit
 from api.cli.main import main
 from api.http.admission import Admission
 from api.services import Services, open_services
@@ -72,10 +73,10 @@ async def test_background_work_that_hangs_ends_all_at_the_same_time(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     hang = Hanging()
+    monkeypatch.setattr(WriteAudit, "record", hang)
     async with opened_services(tmp_path) as services:
         monkeypatch.setattr(services.token_cache, "record_uses", hang)
         monkeypatch.setattr(services.search.unanswered, "flush", hang)
-        monkeypatch.setattr(services.catalogue.audit, "record", hang)
         async with background_workers(services, stop_seconds=0.5):
             for _ in range(3):
                 await hang.started.get()
