@@ -110,7 +110,7 @@ def operation_id(route: APIRoute) -> str:
 
 
 def install(app: FastAPI) -> None:
-    """Adds the schemas of request bodies to the description and removes those of the framework's own errors."""
+    """Adds the schemas of request bodies to the description, and the examples."""
     describe_routes = app.openapi
 
     def describe() -> dict[str, Any]:
@@ -120,24 +120,11 @@ def install(app: FastAPI) -> None:
             _, definitions = models_json_schema(
                 [(body, "validation") for body in BODIES], ref_template="#/components/schemas/{model}"
             )
-            schemas = schema["components"]["schemas"]
-            schemas |= definitions.get("$defs", {})
-            for name in ("HTTPValidationError", "ValidationError"):
-                schemas.pop(name, None)
-            _drop_framework_errors(schema)
+            schema["components"]["schemas"] |= definitions.get("$defs", {})
             _add_examples(schema)
         return schema
 
     app.openapi = describe  # type: ignore[method-assign]  # the documented way to extend the description
-
-
-def _drop_framework_errors(schema: dict[str, Any]) -> None:
-    """Removes the 422 that the framework adds to operations with parameters; ours are declared by `responses`."""
-    for operations in schema["paths"].values():
-        for operation in operations.values():
-            content = operation["responses"].get("422", {}).get("content", {}).get("application/json", {})
-            if content.get("schema", {}).get("$ref", "").endswith("HTTPValidationError"):
-                del operation["responses"]["422"]
 
 
 def read_examples() -> dict[str, dict[str, Any]]:
