@@ -1,7 +1,7 @@
 """Orders the cheapest items of a search: all in one transaction, or none."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -75,11 +75,9 @@ class CheapestRequest:
         return self.call.key if self.call.key is not None else idempotency.UNKEYED + self.call.body_digest
 
 
-async def order_cheapest(
-    services: CheapestServices, token: Token, body: CheapestBody, call: Call, wake_workers: Callable[[], None]
-) -> Placed:
-    """Places the orders; `wake_workers` is called after the commit. A repeated call gets its first response: without
-    a key as long as one of its orders is not delivered.
+async def order_cheapest(services: CheapestServices, token: Token, body: CheapestBody, call: Call) -> Placed:
+    """Places the orders, and wakes the workers after the commit. A repeated call gets its first response: without a key
+    as long as one of its orders is not delivered.
 
     Raises ApiError: 422 for what the body alone breaks and for a key of another body, 409 `not_enough` where fewer
     items than wanted can be ordered at the price.
@@ -100,7 +98,7 @@ async def order_cheapest(
     if not placed.replayed:
         if not request.token.sandbox:
             services.orders.metrics.count_transitions("created", body.count)
-        wake_workers()
+        services.orders.wake_workers()
     return placed
 
 

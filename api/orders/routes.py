@@ -1,6 +1,6 @@
 """The routes of orders, of their callbacks, and of the buyer's page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -43,13 +43,6 @@ PLACING_ERRORS = (*BODY_ERRORS, "unknown_platform", "idempotency_key_reused", "t
 """What every operation that places orders may answer."""
 
 
-async def wake_workers_of(request: Request) -> Callable[[], None]:
-    """A dependency: starts the background work after an order has changed."""
-    wake_workers: Callable[[], None] = request.app.state.wake_workers
-    return wake_workers
-
-
-WakeWorkers = Annotated[Callable[[], None], Depends(wake_workers_of)]
 OrderId = Annotated[str, Path(alias="id", description="the order's id")]
 OfState = Annotated[State | None, Query(alias="state", description="only orders that are in this state")]
 OfAccount = Annotated[
@@ -80,7 +73,6 @@ async def order_item(
     key: Annotated[str | None, Depends(key_of)],
     body: Annotated[OrderBody, Depends(body_of(OrderBody))],
     services: OrderDependency,
-    wake_workers: WakeWorkers,
 ) -> Response:
     """Binds the item to a new order: it is out of searches within 2 seconds, and nobody else can order it.
 
@@ -89,7 +81,7 @@ async def order_item(
     marks both. A refusal is not kept, but it is final for what was sent before it: a call with the same key that is
     still on its way orders nothing any more.
     """
-    placed = await place_order(services, token, body, Call(key, body_digest(request.state.json)), wake_workers)
+    placed = await place_order(services, token, body, Call(key, body_digest(request.state.json)))
     return placed_response(placed)
 
 
@@ -137,7 +129,6 @@ async def transition_order(
     _: NoQuery,
     body: Annotated[TransitionBody, Depends(body_of(TransitionBody))],
     services: OrderDependency,
-    wake_workers: WakeWorkers,
 ) -> Response:
     """Moves the order: any way that exists with the scope `fulfil`; its own token may cancel it while it is `created`.
 
@@ -147,7 +138,7 @@ async def transition_order(
     order, events = await move_order(services, token, order_id, body)
     if not order.sandbox:
         services.metrics.count_transitions(order.state)
-    wake_workers()
+    services.wake_workers()
     return _with_history(services, order, events)
 
 
@@ -195,7 +186,6 @@ async def replay_delivery(
     token: OrderOrFulfilToken,
     _: NoQuery,
     services: OrderDependency,
-    wake_workers: WakeWorkers,
 ) -> Response:
     """Sends the event again at once, whatever became of it, with the same `webhook-id` and a new round of attempts."""
     is_number = number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS
@@ -204,7 +194,7 @@ async def replay_delivery(
         delivery = await redelivery.replay(connection, order.id, int(number), datetime.now(UTC)) if is_number else None
     if delivery is None:
         raise ApiError("delivery_not_found")
-    wake_workers()
+    services.wake_workers()
     return json_response({"delivery": delivery_entry(delivery)}, 202)
 
 

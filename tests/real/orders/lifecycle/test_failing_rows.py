@@ -83,7 +83,7 @@ async def test_an_order_that_is_not_erased_and_a_rule_that_fails_hold_up_nothing
 
     monkeypatch.setattr(privacy, "_erase", failing)
     monkeypatch.setattr(idempotency, "erase_refused", failing_rule)
-    await apply_retention(shop.store, datetime.now(UTC) + LATER, 30)
+    await apply_retention(shop.store, datetime.now(UTC) + LATER, 30, FailingRows("test"))
     async with shop.store.reading() as connection:
         emails = await connection.exec_driver_sql("SELECT id FROM orders WHERE email <> ''")
         assert list(emails.scalars()) == [bad]

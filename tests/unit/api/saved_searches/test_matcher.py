@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import orjson
@@ -52,7 +52,7 @@ class MatchingEngine(FeedEngine):
             bounds = query["filter"][0]["range"]["seq"]
             seqs = range(bounds["gt"] + 1, bounds["lte"] + 1)
         self.pairs += len(names) * len(seqs)
-        item = {"side": [Side.AFTER], "platform": [730], "bound": [False], "price.ascending": [1]}
+        item: dict[str, list[Any]] = {"side": [Side.AFTER], "platform": [730], "bound": [False], "price.ascending": [1]}
         return [MatchedEntry({"seq": [seq], **item}, list(names)) for seq in seqs]
 
     async def entries(self, log: str, body: Json) -> list[Entry]:
