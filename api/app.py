@@ -43,7 +43,6 @@ from api.orders.expiry import expiry
 from api.orders.index_sync import IndexSync
 from api.orders.responses import order_entries
 from api.orders.sandbox.worker import sandbox_moves
-from api.rate_limits.limits import QuotaHeaders
 from api.retention import retention
 from api.saved_searches.matcher import LIMITS, Limits
 from api.services import Services, open_services
@@ -145,7 +144,6 @@ def create_app(
     app.state.body_seconds = body_seconds
     app.state.drain = Drain(settings.drain_seconds)
     app.add_middleware(TokenCors)
-    app.add_middleware(QuotaHeaders)
     app.add_middleware(RequestIdMiddleware, on_response=metrics.requests.count_response)
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.trusted_proxies)
     api.http.error_handlers.install(app)
@@ -158,9 +156,9 @@ def create_app(
 async def background_workers(
     services: Services, trace_configs: Sequence[TraceConfig] = (), *, stop_seconds: float = STOP_SECONDS
 ) -> AsyncIterator[None]:
-    """Runs the background work.
+    """Runs the background work while the block lasts.
 
-    All workers are told to stop before any is waited for, so that the slowest alone says how long the end takes.
+    At the end all workers stop at the same time: the end takes as long as the slowest.
     """
     orders, matcher = services.orders, services.saved_searches.matcher
     store, settings = orders.store, orders.settings

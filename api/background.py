@@ -294,7 +294,7 @@ class FailingRows(Generic[Row]):
 
 
 class Lease:
-    """What one worker has of a lease: it lasts `seconds`, and is fresh for `renew_seconds` after it was renewed."""
+    """A lease that one worker at a time holds for `seconds`; it need not be renewed again within `renew_seconds`."""
 
     def __init__(self, store: Store, leases: Leases, name: str, seconds: float, renew_seconds: float) -> None:
         self._store = store

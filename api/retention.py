@@ -17,7 +17,7 @@ KEY_RETENTION: Final = timedelta(hours=48)
 REFUSAL_RETENTION: Final = timedelta(minutes=10)
 """A refusal ends requests with its key that began before it: those end within a minute by themselves."""
 MATCH_RETENTION: Final = timedelta(days=30)
-"""Of what a saved search was told; retries end within four days."""
+"""Of a saved search's matches; retries end within four days."""
 REMOVED_RETENTION: Final = timedelta(hours=1)
 """Of a removed search, for attempts that are still under way."""
 SEARCHES_RETENTION: Final = timedelta(days=30)

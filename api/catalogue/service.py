@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from api.background import FailingRows, PeriodicWorker
-from api.catalogue.body import MAX_ITEMS, RefusedItem, Sent, records_of
+from api.catalogue.body import MAX_ITEMS, RefusedItem, SentBody, records_of
 from api.catalogue.schemas import DeleteBody
 from api.errors import ApiError, invalid
 from api.http.json_body import checked, parse
@@ -57,10 +57,10 @@ class Write:
             if visible:
                 writer.show()
         rows = [item.row() for item in sorted(refused, key=lambda item: item.line)]
-        return {"status": "success", "written": written, "superseded": superseded, "refused": rows}
+        return {"written": written, "superseded": superseded, "refused": rows}
 
 
-def read_puts(sent: Sent, platform: Platform) -> Write:
+def read_puts(sent: SentBody, platform: Platform) -> Write:
     """The items of a body; raises ApiError where it is no list of items, and nothing of it is done then."""
     write = Write()
     try:
@@ -77,7 +77,7 @@ def read_puts(sent: Sent, platform: Platform) -> Write:
     return write
 
 
-def read_deletes(sent: Sent) -> Write:
+def read_deletes(sent: SentBody) -> Write:
     """The ids of a body; raises ApiError where it breaks a rule."""
     body = checked(DeleteBody, parse(sent.unpacked()))
     try:

@@ -1,6 +1,8 @@
 """The OpenAPI description, with an example of every response and every error."""
 
+from collections.abc import Mapping
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, Literal
 
 import orjson
@@ -52,16 +54,19 @@ class ErrorResponse(Strict):
     error: ErrorBody
 
 
-def responses(model: type[BaseModel], *codes: str, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation: its success, whose example is in `api/examples`, and its errors."""
-    return {status: {"model": model, "headers": _headers(status)}, **_errors(codes)}
-
-
-def text_responses(example: str, *codes: str) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation that returns plain text, and its errors."""
-    content = {"schema": {"type": "string"}, "example": example}
-    success = {"description": "OK", "content": {"text/plain": content}, "headers": _headers(200)}
-    return {200: success, **_errors(codes)}
+def responses(
+    model: type[BaseModel] | None, *codes: str, status: int = 200, texts: Mapping[str, str] = MappingProxyType({})
+) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of an operation: its success and its errors. `api/examples` has examples of JSON, `texts` those
+    of other media types.
+    """
+    success: dict[str, Any] = {"headers": _headers(status)}
+    success |= {"description": "OK"} if model is None else {"model": model}
+    if texts:
+        success["content"] = {
+            media: {"schema": {"type": "string"}, "example": example} for media, example in texts.items()
+        }
+    return {status: success, **_errors(codes)}
 
 
 def _errors(codes: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:

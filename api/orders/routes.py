@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from api.auth import FulfilToken, OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
 from api.http.dependencies import NoQuery, only_query
+from api.http.fields import ResourceId
 from api.http.json_body import body_of, json_response, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit
@@ -43,7 +44,7 @@ PLACING_ERRORS = (*BODY_ERRORS, "unknown_platform", "idempotency_key_reused", "t
 """What every operation that places orders may answer."""
 
 
-OrderId = Annotated[str, Path(alias="id", description="the order's id")]
+OrderId = Annotated[ResourceId, Path(alias="id", description="the order's id")]
 OfState = Annotated[State | None, Query(alias="state", description="only orders that are in this state")]
 OfAccount = Annotated[
     str | None,
@@ -201,14 +202,14 @@ async def replay_delivery(
 @router.get("/orders/{status_key}", include_in_schema=False, dependencies=[Depends(charge_address)])
 async def order_page(
     request: Request,
-    status_key: str,
+    status_key: ResourceId,
     _: Annotated[None, Depends(only_query("language"))],
     services: OrderDependency,
     language: str | None = None,
 ) -> Response:
     """The order's page for its buyer, who has its unguessable address and no token, in their language."""
     async with services.store.reading() as connection:
-        order = await orders.get_by_status_key(connection, status_key) if status_key.isprintable() else None
+        order = await orders.get_by_status_key(connection, status_key)
     if order is None:
         raise ApiError("order_not_found", "no order has this address")
     target = page.next_url(order)

@@ -272,8 +272,7 @@ async def _validate(services: OrderServices, request: OrderRequest) -> tuple[New
     if item is None:
         raise item_not_in_sandbox(body.item) if token.sandbox else item_not_found(platform, body.item)
     if token.sandbox:
-        trade_link = body.additional_fields.trade_link if body.additional_fields else None
-        offer, scenario = sandbox_offer(platform, item, trade_link)
+        offer, scenario = sandbox_offer(platform, item, body.additional_fields)
     else:
         offer = await real_offer(services, platform, item)
     new = new_order(services.settings, token, body, offer, request.call)

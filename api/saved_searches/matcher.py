@@ -17,10 +17,10 @@ from opensearchpy.exceptions import TransportError
 
 from api.background import Lease, PeriodicWorker
 from api.changes.entries import Side, changes_of
-from api.changes.log import MAX_SIDES, ChangeLog, segments_from
-from api.changes.tail import Tail
+from api.changes.feed import ChangeFeed
+from api.changes.log import MAX_SIDES, segments_from
 from api.engine.errors import NotLoadedError
-from api.engine.feed import FeedEngine, MatchedEntry
+from api.engine.feed import MatchedEntry
 from api.errors import ApiError
 from api.log import log
 from api.saved_searches.compiled import (
@@ -39,8 +39,8 @@ from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.feeds import Feed, Segment
 from store.leases import LeaseLostError
+from store.records import Place
 from store.saved_searches import matching, searches
-from store.saved_searches.matching import Place
 from store.saved_searches.searches import SavedSearch
 
 TICK_SECONDS: Final = 0.5
@@ -74,24 +74,22 @@ class Matcher:
 
     def __init__(
         self,
-        engine: FeedEngine,
+        feed: ChangeFeed,
         store: Store,
         platforms: Platforms,
-        change_log: ChangeLog,
-        tail: Tail,
         set_lag: Callable[[float], None],
         limits: Limits,
     ) -> None:
-        self._engine = engine
+        self._engine = feed.engine
         self._store = store
         self._platforms = platforms
-        self._log = change_log
-        self.name = change_log.feed
-        self._tail = tail
+        self._log = feed.log
+        self.name = feed.log.feed
+        self._tail = feed.tail
         self._set_lag = set_lag
         self._all_matched_at = time.monotonic()
         self.lease = Lease(store, matching.LEASES, self.name, LEASE_SECONDS, RENEW_SECONDS)
-        self._fields = Fields(engine.properties)
+        self._fields = Fields(feed.engine.properties)
         self._clauses: dict[str, Compiled | None] = {}
         self._clears = 0
         self._failing: Place | None = None  # the last change of the smallest batch that failed unexpectedly
@@ -151,11 +149,11 @@ class Matcher:
         # read after the feed: a search that is not among them was saved after what is matched now was committed
         async with self._store.reading() as connection:
             before = await matching.place(connection, self.name)
-            has_more = (before.segment, before.seq) != (feed.newest.id, feed.committed)
+            has_more = before != feed.end
             live = await searches.live(connection, datetime.now(UTC)) if has_more else {}
         if not has_more:
             return False
-        segments = segments_from(feed, before.segment, before.seq)
+        segments = segments_from(feed, before)
         if not segments:
             await self._begin_anew(feed, before)
             return False
@@ -185,7 +183,7 @@ class Matcher:
         return min(last, before.seq + max(1, (failing.seq - before.seq) // 2))
 
     async def _begin_anew(self, feed: Feed, before: Place) -> None:
-        await self._skip(before, Place(feed.newest.id, feed.committed))
+        await self._skip(before, feed.end)
         log.error("the log of changes is gone: saved searches go on from now, and their gapAt says so")
 
     async def _skip(self, before: Place, after: Place) -> None:

@@ -15,7 +15,7 @@ from tests.support.api.envelope import error_of
 from tests.support.orders.shop import FREE, KNIFE, NEGATIVE, Shop
 from tests.support.store.new_order import new_order
 
-BEGAN = datetime(2026, 8, 1, 12, 0, tzinfo=UTC)
+BEGAN = datetime.now(UTC) - timedelta(hours=1)  # no order expires meanwhile
 
 
 async def fill(store: Store, count: int) -> tuple[str, list[Order]]:

@@ -5,6 +5,7 @@ import threading
 from typing import Any
 
 import orjson
+import pytest
 from starlette.requests import Request
 
 from api.app import create_app
@@ -14,7 +15,7 @@ from api.settings import Settings
 from tests.support.platforms import shared_platforms
 
 
-async def test_the_description_is_made_once_and_keeps_no_request_waiting() -> None:
+async def test_the_description_is_made_once_and_keeps_no_request_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     app = create_app(Settings(_env_file=None), shared_platforms())
     request = Request({"type": "http", "app": app})
     describe, threads = app.openapi, list[threading.Thread]()
@@ -23,7 +24,7 @@ async def test_the_description_is_made_once_and_keeps_no_request_waiting() -> No
         threads.append(threading.current_thread())
         return describe()
 
-    app.openapi = in_a_thread  # type: ignore[method-assign]
+    monkeypatch.setattr(app, "openapi", in_a_thread)
     first, second, overview = await asyncio.gather(
         pages.description(request, None), pages.description(request, None), pages.for_language_models(request, None)
     )

@@ -4,7 +4,8 @@ import asyncio
 import time
 from collections import Counter
 from datetime import UTC, datetime
-from typing import Any, Final
+from types import SimpleNamespace
+from typing import Any, Final, cast
 
 import msgspec
 import orjson
@@ -12,17 +13,18 @@ from sqlalchemy import select
 
 from api.background import BackgroundTasks
 from api.changes.entries import Side
+from api.changes.feed import ChangeFeed
 from api.changes.log import ChangeLog
 from api.changes.tail import Tail
-from api.engine.feed import Entry, FeedEngine, MatchedEntry
+from api.engine.feed import FeedEngine, LogEntry, MatchedEntry
 from api.engine.responses import Json
 from api.saved_searches.matcher import Limits, Matcher
 from api.settings import Settings
 from store import feeds
 from store.connection.engine import Store
 from store.feeds import Segment
+from store.records import Place
 from store.saved_searches import matching, searches
-from store.saved_searches.matching import Place
 from store.saved_searches.searches import SavedSearch
 from store.schema import search_matches
 from tests.support.orders.desk import desk_at
@@ -55,10 +57,10 @@ class MatchingEngine(FeedEngine):
         item: dict[str, list[Any]] = {"side": [Side.AFTER], "platform": [730], "bound": [False], "price.ascending": [1]}
         return [MatchedEntry({"seq": [seq], **item}, list(names)) for seq in seqs]
 
-    async def entries(self, log: str, body: Json) -> list[Entry]:
+    async def entries(self, log: str, body: Json) -> list[LogEntry]:
         """The items of changes."""
         seqs = body["query"]["terms"]["seq"]
-        return [Entry(seq, Side.AFTER, 0, seq, 730, msgspec.Raw(b'{"id":%d}' % seq)) for seq in seqs]
+        return [LogEntry(seq, Side.AFTER, 0, seq, 730, msgspec.Raw(b'{"id":%d}' % seq)) for seq in seqs]
 
 
 async def save(store: Store, token_id: str) -> None:
@@ -114,8 +116,8 @@ async def test_a_burst_for_many_broad_searches_is_told_in_parts_and_holds_up_not
     shared_platforms().make_tables()
     async with desk_at(sqlite_url) as desk:
         await save(desk.store, desk.token.token.id)
-        tail = Tail(desk.store, log, tasks, lambda: None, nothing)
-        matcher = Matcher(engine, desk.store, shared_platforms(), log, tail, nothing, LIMITS)
+        feed = SimpleNamespace(engine=engine, log=log, tail=Tail(desk.store, log, tasks, lambda: None, nothing))
+        matcher = Matcher(cast(ChangeFeed, feed), desk.store, shared_platforms(), nothing, LIMITS)
         measuring = asyncio.create_task(longest_turn(turns))
         for run in (1, 2):
             await matcher.run_once()
