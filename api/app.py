@@ -166,7 +166,7 @@ async def background_workers(
     def forget_texts() -> None:
         services.search.response_cache.clear()
         services.prices.price_lists.clear()
-        matcher.forget_clauses()
+        matcher.clauses.clear()
 
     index_sync = IndexSync(store, orders.engine.update_availability)
     added_terms = AddedTerms(store, orders.platforms, forget_texts)

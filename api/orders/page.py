@@ -124,7 +124,7 @@ def _written(code: str) -> tuple[str, str | None]:
     return language, next((scripts[part] for part in rest if part in scripts), _USUALLY.get(language))
 
 
-def steps_of(state: State, language: str = ENGLISH) -> list[Step]:
+def steps_of(state: State, language: str) -> list[Step]:
     """The steps that are behind and ahead of this state; one that ended badly comes after the last that was surely
     reached, and nothing follows it.
     """

@@ -25,9 +25,9 @@ from api.errors import ApiError
 from api.log import log
 from api.saved_searches.compiled import (
     NOTHING,
+    ClauseCache,
     Compiled,
     bodies_of,
-    compiled,
     cut,
     read_request,
     request_of,
@@ -41,7 +41,6 @@ from store.feeds import Feed, Segment
 from store.leases import LeaseLostError
 from store.records import Place
 from store.saved_searches import matching, searches
-from store.saved_searches.searches import SavedSearch
 
 TICK_SECONDS: Final = 0.5
 IDLE_SECONDS: Final = 2.0  # while there is no search, or another worker matches
@@ -51,7 +50,6 @@ RETRY_SECONDS: Final = 1.0  # after an unexpected error
 
 MAX_CLAUSES: Final = 20  # searches of one request: the engine takes 1,024 clauses
 MAX_AT_ONCE: Final = 4  # at the same time
-MAX_COMPILED: Final = 20  # then others have the event loop
 MAX_PREFILTERED: Final = 500
 
 
@@ -82,7 +80,6 @@ class Matcher:
     ) -> None:
         self._engine = feed.engine
         self._store = store
-        self._platforms = platforms
         self._log = feed.log
         self.name = feed.log.feed
         self._tail = feed.tail
@@ -90,18 +87,12 @@ class Matcher:
         self._all_matched_at = time.monotonic()
         self.lease = Lease(store, matching.LEASES, self.name, LEASE_SECONDS, RENEW_SECONDS)
         self._fields = Fields(feed.engine.properties)
-        self._clauses: dict[str, Compiled | None] = {}
-        self._clears = 0
+        self.clauses = ClauseCache(feed.engine, store, platforms, self._fields, limits.max_read)
         self._failing: Place | None = None  # the last change of the smallest batch that failed unexpectedly
         self._failures = 0  # one after the other
         self._limits = limits
         self.on_match: Callable[[], None] = lambda: None
         self.worker = PeriodicWorker("saved searches", self.run_once, retry_seconds=RETRY_SECONDS)
-
-    def forget_clauses(self) -> None:
-        """The vocabulary has changed: all texts are read anew, also those that are being read."""
-        self._clears += 1
-        self._clauses = {}
 
     async def run_once(self) -> float:
         """One tick, if this worker has the lease; returns the seconds until the next. Raises StoreUnavailable."""
@@ -194,7 +185,7 @@ class Matcher:
 
     async def _match(self, segment: Segment, before: Place, last: int, live: Mapping[str, int]) -> None:
         """Queues what the searches find in the changes up to `last` of a log, or in fewer where that is much."""
-        searches_of, missed = await self._compiled(live)
+        searches_of, missed = await self.clauses.read(live)
         seqs_of: dict[str, list[int]] = {}
         if last > before.seq:
             candidates = await self._prefiltered(segment, list(searches_of), before.seq, last)
@@ -217,43 +208,6 @@ class Matcher:
             await matching.mark_gaps(connection, missed, now)
         if bodies:
             self.on_match()
-
-    async def _compiled(self, live: Mapping[str, int]) -> tuple[dict[Compiled, list[str]], list[str]]:
-        """The searches by what is asked for them, which several may share, and those that this version cannot read."""
-        while True:
-            clears = self._clears
-            clauses = await self._read(live)
-            if clears == self._clears:  # else texts mean something else by now
-                break
-        self._clauses = clauses
-        searches_of: dict[Compiled, list[str]] = {}
-        for each, clause in clauses.items():
-            if clause is not None:
-                searches_of.setdefault(clause, []).append(each)
-        return searches_of, [each for each, clause in clauses.items() if clause is None]
-
-    async def _read(self, live: Mapping[str, int]) -> dict[str, Compiled | None]:
-        """The searches as clauses; those that are known are not read again."""
-        unknown = sorted(live.keys() - self._clauses.keys())
-        clauses = {each: self._clauses[each] for each in live.keys() & self._clauses.keys()}
-        same = {each.clause: each for each in clauses.values() if each is not None}
-        max_read = self._limits.max_read
-        for begin in range(0, len(unknown), max_read):
-            async with self._store.reading() as connection:
-                added = await searches.with_ids(connection, unknown[begin : begin + max_read])
-            for number, search in enumerate(added):
-                if number % MAX_COMPILED == 0:
-                    await asyncio.sleep(0)
-                clause = self._clause(search)
-                clauses[search.id] = clause and same.setdefault(clause.clause, clause)
-        return clauses
-
-    def _clause(self, search: SavedSearch) -> Compiled | None:
-        try:
-            return compiled(self._engine, self._platforms, self._fields, search)
-        except Exception:  # of this one: the others are matched
-            log.exception("a saved search cannot be read", search=search.id)
-            return None
 
     async def _prefiltered(
         self, segment: Segment, clauses: Sequence[Compiled], after: int, last: int

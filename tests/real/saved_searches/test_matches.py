@@ -137,7 +137,7 @@ async def test_a_search_that_fails_keeps_no_other_from_its_matches(
             return prepared
         return replace(prepared, clause=orjson.dumps({"range": {"price.ascending": {"gte": price}}}))
 
-    monkeypatch.setattr(matcher, "compiled", with_a_bad_one)
+    monkeypatch.setattr("api.saved_searches.compiled.compiled", with_a_bad_one)
     with Receiver() as receiver:
         bad = await saved(app.client, receiver, "bad")
         for number in (1001, 1002):

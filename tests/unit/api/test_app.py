@@ -17,8 +17,10 @@ import mappings.platforms
 from api.app import background_workers, create_app
 from api.background import Lease
 from api.catalogue.service import WriteAudit
+from api.changes.recorder import INTERVALS
 from api.cli.main import main
 from api.http.admission import Admission
+from api.saved_searches.matcher import LIMITS
 from api.services import Services, open_services
 from api.settings import Settings
 from api.telemetry.metrics import Metrics
@@ -66,7 +68,7 @@ async def opened_services(folder: Path) -> AsyncIterator[Services]:
     await migrated(settings.database_url)
     async with AsyncExitStack() as resources:
         cursor_budget = Admission(settings.max_concurrency, metrics.requests).budgets["export"]
-        yield await open_services(settings, shared_platforms(), metrics, cursor_budget, resources)
+        yield await open_services(settings, shared_platforms(), metrics, cursor_budget, resources, INTERVALS, LIMITS)
 
 
 async def test_background_work_that_hangs_ends_all_at_the_same_time(
