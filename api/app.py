@@ -1,7 +1,7 @@
 """Builds the ASGI application. It opens nothing before it starts."""
 
 import gc
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from importlib.metadata import version
@@ -16,6 +16,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 import api.catalogue.routes
 import api.changes.routes
 import api.cheapest.routes
+import api.explore.page
 import api.explore.routes
 import api.health
 import api.http.error_handlers
@@ -38,10 +39,10 @@ from api.http.cors import TokenCors
 from api.http.drain import Drain
 from api.http.json_body import BODY_SECONDS
 from api.http.request_id import RequestIdMiddleware
+from api.orders.expiry import expiry
 from api.orders.index_sync import IndexSync
 from api.orders.responses import order_entries
 from api.orders.sandbox.worker import sandbox_moves
-from api.rate_limits.limits import QuotaHeaders
 from api.retention import retention
 from api.saved_searches.matcher import LIMITS, Limits
 from api.services import Services, open_services
@@ -107,6 +108,8 @@ def create_app(
 ) -> FastAPI:
     """The service with these settings; raises PlatformFileError or AddressRefused where they are wrong."""
     platforms = platforms or read_platforms(settings.platform_files)
+    if settings.explore:
+        api.explore.page.assets()  # now, so that no request waits for it
     metrics = Metrics(settings.prometheus_multiproc_dir)
 
     @asynccontextmanager
@@ -120,7 +123,7 @@ def create_app(
             app.state.services = services.by_type()
             app.state.drain.on_begin = services.change_feed.tail.close
             trace_configs = await resources.enter_async_context(tracing.exporting(settings, services.orders.store))
-            app.state.wake_workers = await resources.enter_async_context(background_workers(services, trace_configs))
+            await resources.enter_async_context(background_workers(services, trace_configs))
             # for the server's protocol
             connections = ConnectionLimit(settings.max_connections)
             resources.enter_context(app.state.drain.before_stop())
@@ -141,7 +144,6 @@ def create_app(
     app.state.body_seconds = body_seconds
     app.state.drain = Drain(settings.drain_seconds)
     app.add_middleware(TokenCors)
-    app.add_middleware(QuotaHeaders)
     app.add_middleware(RequestIdMiddleware, on_response=metrics.requests.count_response)
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.trusted_proxies)
     api.http.error_handlers.install(app)
@@ -153,51 +155,48 @@ def create_app(
 @asynccontextmanager
 async def background_workers(
     services: Services, trace_configs: Sequence[TraceConfig] = (), *, stop_seconds: float = STOP_SECONDS
-) -> AsyncIterator[Callable[[], None]]:
-    """Runs the background work; yields the function that wakes that of orders after one has changed.
+) -> AsyncIterator[None]:
+    """Runs the background work while the block lasts.
 
-    All workers are told to stop before any is waited for, so that the slowest alone says how long the end takes.
+    At the end all workers stop at the same time: the end takes as long as the slowest.
     """
     orders, matcher = services.orders, services.saved_searches.matcher
     store, settings = orders.store, orders.settings
-    count_expired = partial(orders.metrics.count_transitions, "failed")
-    woken: list[PeriodicWorker] = []
-
-    def wake_workers() -> None:
-        for worker in woken:
-            worker.wake()
 
     def forget_texts() -> None:
         services.search.response_cache.clear()
         services.prices.price_lists.clear()
-        matcher.forget_clauses()
+        matcher.clauses.clear()
 
     index_sync = IndexSync(store, orders.engine.update_availability)
     added_terms = AddedTerms(store, orders.platforms, forget_texts)
-    woken.append(index_sync.worker)
+    orders.woken.append(index_sync.worker)
     workers = [
         index_sync.worker,
-        retention(store, settings, wake_workers, count_expired),
+        retention(store, settings.personal_data_days),
         PeriodicWorker("token uses", services.token_cache.record_uses, drain=True),
-        sandbox_moves(store, wake_workers),
+        sandbox_moves(store, orders.wake_workers),
         PeriodicWorker("unanswered searches", services.search.unanswered.flush, drain=True),
         PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS),
-        PeriodicWorker("audit of writes", services.catalogue.audit.record, drain=True),
+        services.catalogue.audit.worker,
         services.change_feed.worker,
         matcher.worker,
     ]
+    if settings.order_expiry is not None:
+        count_expired = partial(orders.metrics.count_transitions, "failed")
+        workers.append(expiry(store, settings.order_expiry, orders.wake_workers, count_expired))
     async with AsyncExitStack() as stack:
         leases = services.change_feed.recorder.lease, matcher.lease
         await stack.enter_async_context(releasing(*leases, stop_seconds=stop_seconds))
         if settings.deliver_callbacks:
             entries = order_entries(orders.platforms, settings.public_url)
             dispatcher = await stack.enter_async_context(dispatching(store, entries, settings, trace_configs))
-            woken.append(dispatcher.worker)
+            orders.woken.append(dispatcher.worker)
             workers.append(dispatcher.worker)
             matcher.on_match = dispatcher.worker.wake
         await stack.enter_async_context(running(*workers, stop_seconds=stop_seconds))
         stack.callback(services.change_feed.tail.close)
-        yield wake_workers
+        yield
 
 
 def serve(platforms: Platforms | None = None) -> FastAPI:

@@ -7,7 +7,7 @@ from fastapi import Request, Security
 from fastapi.security import HTTPBearer
 
 from api.errors import ApiError
-from api.http.cors import ORIGIN_KEY
+from api.http import cors
 from api.http.dependencies import service_of
 from api.http.request_id import SENDER_KEY
 from api.rate_limits.limits import RateLimits
@@ -39,7 +39,7 @@ def _check_origin(request: Request, token: Token) -> None:
         return
     if origin not in token.origins:
         raise ApiError("forbidden", f"the token does not have the origin {origin[:MAX_ORIGIN_CHARACTERS]!r}")
-    request.scope[ORIGIN_KEY] = origin  # so that the page may read a 401, too
+    cors.allow(request.scope, origin)
 
 
 class RequireScope(HTTPBearer):

@@ -181,7 +181,7 @@ class PeriodicWorker:
         self._drain = drain
         self._retry_seconds = retry_seconds
         self._wake = asyncio.Event()
-        self._stopping = False
+        self.is_stopping = False
         self.outages = OutageLog(name)
         self.woken = False
         """Whether `wake` started the current run, and not the end of a pause."""
@@ -192,13 +192,13 @@ class PeriodicWorker:
 
     def stop(self) -> None:
         """Ends the loop after the current run."""
-        self._stopping = True
+        self.is_stopping = True
         self.wake()
 
     async def run(self) -> None:
-        while not self._stopping:
+        while not self.is_stopping:
             pause = await self._run_once()
-            if not self._stopping:
+            if not self.is_stopping:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(pause):
                         await self._wake.wait()
@@ -294,7 +294,7 @@ class FailingRows(Generic[Row]):
 
 
 class Lease:
-    """What one worker has of a lease: it lasts `seconds`, and is fresh for `renew_seconds` after it was renewed."""
+    """A lease that one worker at a time holds for `seconds`; it need not be renewed again within `renew_seconds`."""
 
     def __init__(self, store: Store, leases: Leases, name: str, seconds: float, renew_seconds: float) -> None:
         self._store = store

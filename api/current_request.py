@@ -17,12 +17,19 @@ class Arrival:
 request_scope: ContextVar[Scope | None] = ContextVar("request", default=None)
 """None outside of a request."""
 
+_HEADERS_KEY = "gear.headers"
 _arrival: ContextVar[Arrival | None] = ContextVar("arrival", default=None)
 
 
 def start(arrival: Arrival) -> None:
     """Begins the request that arrived then, in the current task."""
     _arrival.set(arrival)
+
+
+def response_headers(scope: Scope) -> dict[str, str]:
+    """What the response to a request has besides its own headers, once it is sent; whoever handles it adds to them."""
+    headers: dict[str, str] = scope.setdefault(_HEADERS_KEY, {})
+    return headers
 
 
 def seconds_left(seconds: float) -> float:

@@ -1,7 +1,4 @@
-"""The retention worker: erases idempotency keys, personal data, matches and counts of searches in time.
-
-It also ends reservations (`api/orders/expiry.py`).
-"""
+"""The retention worker: erases idempotency keys, personal data, matches and counts of searches in time."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -10,8 +7,6 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.background import FailingRows, PeriodicWorker
-from api.orders.expiry import apply_expiry
-from api.settings import Settings
 from store import unanswered_searches
 from store.connection.engine import Store
 from store.orders import idempotency, privacy
@@ -22,7 +17,7 @@ KEY_RETENTION: Final = timedelta(hours=48)
 REFUSAL_RETENTION: Final = timedelta(minutes=10)
 """A refusal ends requests with its key that began before it: those end within a minute by themselves."""
 MATCH_RETENTION: Final = timedelta(days=30)
-"""Of what a saved search was told; retries end within four days."""
+"""Of a saved search's matches; retries end within four days."""
 REMOVED_RETENTION: Final = timedelta(hours=1)
 """Of a removed search, for attempts that are still under way."""
 SEARCHES_RETENTION: Final = timedelta(days=30)
@@ -31,35 +26,19 @@ BATCH: Final = 500  # one transaction: SQLite's lock is free again in well under
 ORDERS_BATCH: Final = 100
 
 
-def retention(
-    store: Store, settings: Settings, wake_workers: Callable[[], None], count_expired: Callable[[int], None]
-) -> PeriodicWorker:
-    """The worker that applies the retention rules, counts the real orders that expire and wakes the others then. Any
-    number of processes may run it.
-    """
-    failing, failing_expiry = FailingRows[str]("retention"), FailingRows[str]("expiry")
-
-    async def run_once() -> float:
-        seconds = await apply_retention(store, datetime.now(UTC), settings.personal_data_days, failing)
-        if settings.order_expiry is None:
-            return seconds
-        expired, until_next = await apply_expiry(store, datetime.now(UTC), settings.order_expiry, failing_expiry)
-        if expired:
-            count_expired(sum(not order.sandbox for order in expired))
-            wake_workers()
-        return min(seconds, until_next)
-
-    return PeriodicWorker("retention", run_once)
+def retention(store: Store, personal_data_days: int | None) -> PeriodicWorker:
+    """The worker that applies the retention rules. Any number of processes may run it."""
+    failing = FailingRows[str]("retention")
+    return PeriodicWorker("retention", lambda: apply_retention(store, datetime.now(UTC), personal_data_days, failing))
 
 
 async def apply_retention(
-    store: Store, now: datetime, personal_data_days: int | None, failing: FailingRows[str] | None = None
+    store: Store, now: datetime, personal_data_days: int | None, failing: FailingRows[str]
 ) -> float:
     """Erases one batch; returns the seconds until the next, 0 where the batch was full.
 
     A rule that fails holds up no other, and an order that fails none.
     """
-    failing = failing or FailingRows("retention")
     rules: dict[str, Callable[[AsyncConnection], Awaitable[int | None]]] = {
         "keys": lambda connection: idempotency.erase_older(connection, now - KEY_RETENTION, BATCH),
         "refusals": lambda connection: idempotency.erase_refused(connection, now - REFUSAL_RETENTION, BATCH),

@@ -9,7 +9,7 @@ from api.catalogue.routes import CatalogueServices
 from api.catalogue.service import WriteAudit
 from api.catalogue.writers import CatalogueWriters
 from api.changes.feed import ChangeFeed, change_feed
-from api.changes.recorder import INTERVALS, Intervals
+from api.changes.recorder import Intervals
 from api.changes.routes import ChangeServices
 from api.cheapest.service import CheapestServices
 from api.engine.client import Engine
@@ -20,7 +20,7 @@ from api.orders.services import OrderServices
 from api.platforms.routes import PlatformServices
 from api.rate_limits.limits import RateLimits
 from api.readiness import Readiness
-from api.saved_searches.matcher import LIMITS, Limits, Matcher
+from api.saved_searches.matcher import Limits, Matcher
 from api.saved_searches.routes import SavedSearchServices
 from api.search.availability import Availability
 from api.search.facets.price_parts import BroadFilters
@@ -84,8 +84,8 @@ async def open_services(
     metrics: Metrics,
     cursor_budget: Budget,
     resources: AsyncExitStack,
-    intervals: Intervals = INTERVALS,
-    limits: Limits = LIMITS,
+    intervals: Intervals,
+    limits: Limits,
 ) -> Services:
     """Builds the services; `resources` closes them in reverse order, so that tasks end before what they use."""
     store = _closed_by(resources, _store(settings, metrics))
@@ -96,8 +96,8 @@ async def open_services(
     writers = _closed_by(resources, CatalogueWriters(settings, store))
     tasks = BackgroundTasks()
     feed = change_feed(settings, platforms, store, tasks, metrics, resources, intervals)
-    matcher = Matcher(feed.engine, store, platforms, feed.log, feed.tail, metrics.feed.set_matching_lag, limits)
-    feed.wake(matcher.worker)
+    matcher = Matcher(feed, store, platforms, metrics.feed.set_matching_lag, limits)
+    feed.recorder.on_commit.append(matcher.worker.wake)
     points_in_time = _closed_by(resources, PointsInTime(engine, store, tasks))
     resources.push_async_callback(tasks.close)
     tasks.start(points_in_time.read_key())

@@ -94,7 +94,7 @@ class TokenCache:
         return USES_SECONDS
 
     async def _refreshed(self, entry: _Entry, key: bytes, plaintext: str) -> Token | None:
-        """The store's word on a known token where it comes in time, else the one before; one lookup at a time."""
+        """Looks a known token up again, once for all callers; gives the cached one where the store is late."""
         now = time.monotonic()
         if entry.lookup is None or (entry.lookup.done() and now - entry.lookup_at >= LOOKUP_SECONDS):
             entry.lookup, entry.lookup_at = self._tasks.start(self._look_up(key, plaintext)), now

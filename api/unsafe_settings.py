@@ -19,7 +19,7 @@ class UnsafeSetting:
     remedy: str
 
 
-def unsafe_settings(settings: Settings, workers: int = 1) -> list[UnsafeSetting]:
+def unsafe_settings(settings: Settings, workers: int) -> list[UnsafeSetting]:
     """What is unsafe, for so many workers; reads the modes of files and nothing else."""
     return [*_settings(settings, workers), *_files(settings)]
 

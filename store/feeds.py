@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.upsert import insert_for
 from store.leases import LeaseLostError, Leases
+from store.records import Place
 from store.schema import feed_segments, feeds
 
 LEASES: Final = Leases(feeds, {"term": feeds.c.term + 1})
@@ -45,6 +46,11 @@ class Feed:
     def newest(self) -> Segment:
         """The log that is written, or was last."""
         return self.segments[-1]
+
+    @property
+    def end(self) -> Place:
+        """The last change that is committed."""
+        return Place(self.newest.id, self.committed)
 
 
 async def activate(connection: AsyncConnection, name: str, now: datetime) -> None:

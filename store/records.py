@@ -1,4 +1,4 @@
-"""Rows as values: orders, their events and planned moves, matches of searches, callbacks and attempts. Pure."""
+"""Rows as values: orders, events, planned moves, places in the feed, matches, callbacks and attempts. Pure."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -137,3 +137,11 @@ class Attempt:
     outcome: str
     status_code: int | None
     milliseconds: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """The change `seq` of a log, or the place before its first one; of no log where nothing was read yet."""
+
+    segment: str | None
+    seq: int

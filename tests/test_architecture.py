@@ -63,6 +63,7 @@ READS_ENVIRONMENT: Final = {
 CATCHES_ALL: Final = {
     "api/search/price_desc.py": "a search does without a histogram of prices, and reports the engine's error itself",
     "api/changes/tail.py": "a question that fails is its own readers' alone: they get the error, the others wait on",
+    "api/saved_searches/compiled.py": "a saved search that cannot be read is logged; the others are matched",
     "api/saved_searches/matcher.py": "a saved search that fails is logged and says so; the others are matched",
     "api/search/response_cache.py": "a cache fails open: without a revision the response is computed",
     "api/orders/index_sync.py": "a row that fails alone is logged and counted, so that none repeats for ever",

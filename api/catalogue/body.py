@@ -25,7 +25,7 @@ _TOO_LARGE: Final = f"the body is larger than {MAX_BODY_BYTES:,} bytes, as it is
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentBody:
     """A body as it was sent."""
 
     content: bytes
@@ -58,7 +58,7 @@ class RefusedItem:
         return {"line": self.line, "id": self.id, "field": first.field, "reason": reason}
 
 
-async def body_sent(request: Request, *media_types: str) -> Sent:
+async def body_sent(request: Request, *media_types: str) -> SentBody:
     """The body of a request; raises ApiError `body_too_large`, `unsupported_media_type`."""
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ENCODINGS:
@@ -68,10 +68,10 @@ async def body_sent(request: Request, *media_types: str) -> Sent:
     if media_type not in media_types:
         message = f"send {' or '.join(media_types)}, not {media_type[:100] or 'an undeclared type'!r}"
         raise ApiError("unsupported_media_type", message)
-    return Sent(await read_body(request, MAX_BODY_BYTES, _TOO_LARGE), encoding, media_type)
+    return SentBody(await read_body(request, MAX_BODY_BYTES, _TOO_LARGE), encoding, media_type)
 
 
-def records_of(sent: Sent) -> Iterator[Record]:
+def records_of(sent: SentBody) -> Iterator[Record]:
     """The items of a body, unread; raises ApiError where it is no list, and SourceError for what is no JSON."""
     plain = sent.unpacked()
     text = plain.lstrip(BLANKS)

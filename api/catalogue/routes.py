@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Final, Literal
 
-import orjson
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from api.auth import CatalogueToken
@@ -14,7 +13,7 @@ from api.catalogue.schemas import UPSERT_BODY, CatalogueResponse, DeleteBody
 from api.catalogue.service import Write, WriteAudit, read_deletes, read_puts
 from api.catalogue.writers import CatalogueWriters
 from api.http.dependencies import only_query, service
-from api.http.json_body import request_body
+from api.http.json_body import json_response, request_body
 from api.http.openapi import BODY_ERRORS, responses
 from api.known_platforms import known_platform
 from api.rate_limits.limits import RateLimits
@@ -71,7 +70,7 @@ async def put_items(
     """
     sent = await body_sent(request, JSON, NDJSON)
     write = await services.writers.run(platform, lambda _: read_puts(sent, platform))
-    return await _written(request, services, token, platform, write, "put", visible == "true")
+    return await _write_response(request, services, token, platform, write, "put", visible == "true")
 
 
 @router.delete(
@@ -94,10 +93,10 @@ async def delete_items(
     """
     sent = await body_sent(request, JSON)
     write = await services.writers.run(platform, lambda _: read_deletes(sent))
-    return await _written(request, services, token, platform, write, "delete", visible == "true")
+    return await _write_response(request, services, token, platform, write, "delete", visible == "true")
 
 
-async def _written(
+async def _write_response(
     request: Request,
     services: CatalogueServices,
     token: Token,
@@ -110,4 +109,4 @@ async def _written(
     response = await services.writers.run(platform, partial(write.run, visible=visible))
     services.audit.add(token, platform.slug, verb, response)
     services.count_items(response["written"], response["superseded"], len(response["refused"]))
-    return Response(orjson.dumps(response), media_type=JSON)
+    return json_response(response)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from api.background import FailingRows
-from api.catalogue.body import MAX_ITEMS, RefusedItem, Sent, records_of
+from api.background import FailingRows, PeriodicWorker
+from api.catalogue.body import MAX_ITEMS, RefusedItem, SentBody, records_of
 from api.catalogue.schemas import DeleteBody
 from api.errors import ApiError, invalid
 from api.http.json_body import checked, parse
@@ -57,10 +57,10 @@ class Write:
             if visible:
                 writer.show()
         rows = [item.row() for item in sorted(refused, key=lambda item: item.line)]
-        return {"status": "success", "written": written, "superseded": superseded, "refused": rows}
+        return {"written": written, "superseded": superseded, "refused": rows}
 
 
-def read_puts(sent: Sent, platform: Platform) -> Write:
+def read_puts(sent: SentBody, platform: Platform) -> Write:
     """The items of a body; raises ApiError where it is no list of items, and nothing of it is done then."""
     write = Write()
     try:
@@ -77,7 +77,7 @@ def read_puts(sent: Sent, platform: Platform) -> Write:
     return write
 
 
-def read_deletes(sent: Sent) -> Write:
+def read_deletes(sent: SentBody) -> Write:
     """The ids of a body; raises ApiError where it breaks a rule."""
     body = checked(DeleteBody, parse(sent.unpacked()))
     try:
@@ -100,6 +100,7 @@ class WriteAudit:
         self._store = store
         self._counts: dict[tuple[Actor, str], Counter[str]] = {}
         self._failing = FailingRows[tuple[Actor, str]]("audit of writes")
+        self.worker = PeriodicWorker("audit of writes", self.record, drain=True)
 
     def add(self, token: Token, platform: str, verb: str, response: dict[str, Any]) -> None:
         """Counts a write; `verb` is `put` or `delete`."""
@@ -110,8 +111,11 @@ class WriteAudit:
         )
 
     async def record(self) -> float:
-        """Writes the entries; returns the seconds until the next time. Raises StoreUnavailable, and keeps them then."""
-        await self._failing.run(list(self._counts), self._write)
+        """Writes the entries, at the end also those that pause because they failed; returns the seconds until the next
+        time. Raises StoreUnavailable, and keeps them then.
+        """
+        keys = list(self._counts)
+        await self._failing.run(keys if self.worker.is_stopping else self._failing.ready(keys), self._write)
         return RECORD_SECONDS
 
     async def _write(self, keys: Sequence[tuple[Actor, str]]) -> list[None]:

@@ -9,7 +9,7 @@ from opensearchpy.exceptions import OpenSearchException
 
 from api.background import STOP_SECONDS
 from api.errors import ApiError
-from api.http.admission import CATALOGUE_CONCURRENCY
+from api.http.admission import FIXED
 from api.log import log
 from api.settings import Settings
 from indexer.engine.retry import RetryPolicy
@@ -51,8 +51,8 @@ class CatalogueWriters:
         self._retry = RetryPolicy(retry_seconds)
         self._settings = settings
         self._store = _LoopStore(store)
-        self._pool = ThreadPoolExecutor(CATALOGUE_CONCURRENCY, "catalogue")
-        self._client = connect(settings, timeout=REQUEST_SECONDS, retries=0, connections=CATALOGUE_CONCURRENCY)
+        self._pool = ThreadPoolExecutor(FIXED["catalogue"], "catalogue")
+        self._client = connect(settings, timeout=REQUEST_SECONDS, retries=0, connections=FIXED["catalogue"])
         self._definition = read_definition()
         self._writers: dict[int, LiveWriter] = {}
         self._running: set[Future[Any]] = set()  # in threads, also those whose request was cancelled

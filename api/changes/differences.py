@@ -14,6 +14,7 @@ from mappings.items.item import MAX_INTEGER
 
 BATCH: Final = 1000
 MERGED: Final = 10_000  # ids a page: the engine's most
+COMPARED: Final = 500  # ids, then others have the event loop
 
 Ids = AsyncGenerator[list[int], None]
 Differences = AsyncGenerator[list[Difference], None]
@@ -185,6 +186,8 @@ async def _differing(before: Snapshot, after: Snapshot, *, only_deleted: bool) -
             if len(batch) == BATCH or compared % MERGED == 0:  # an empty batch says that it goes on
                 yield batch
                 batch = []
+            if compared % COMPARED == 0:
+                await asyncio.sleep(0)
     yield batch
 
 

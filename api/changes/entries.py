@@ -13,7 +13,7 @@ from itertools import groupby
 import orjson
 
 from api.engine.clauses import Clause, any_of
-from api.engine.feed import Entry
+from api.engine.feed import LogEntry
 from mappings.timestamps import rfc3339
 
 
@@ -27,7 +27,10 @@ class Side(IntEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """An item with its documents on offer before and after: without `item` the one, whole the other."""
+    """An item with its documents before and after a change, None where it was not on offer.
+
+    `before` has no `item`. Unless `is_known`, it is not known what was before.
+    """
 
     platform: int
     id: int
@@ -74,7 +77,7 @@ def request(offered: Clause, platforms: Sequence[int], after: int, last: int, si
     }
 
 
-def changes_of(entries: Sequence[Entry], size: int, *, with_platform: bool) -> tuple[list[Change], bool]:
+def changes_of(entries: Sequence[LogEntry], size: int, *, with_platform: bool) -> tuple[list[Change], bool]:
     """The changes in a response of `size` entries at most, and whether there may be more.
 
     The last change of a full response may lack a side, so it is left to the next one.
@@ -86,7 +89,7 @@ def changes_of(entries: Sequence[Entry], size: int, *, with_platform: bool) -> t
     return [Change(sides[0].seq, _content(sides, with_platform=with_platform)) for sides in grouped], is_full
 
 
-def _content(sides: Sequence[Entry], *, with_platform: bool) -> bytes:
+def _content(sides: Sequence[LogEntry], *, with_platform: bool) -> bytes:
     after = next((entry for entry in sides if entry.side == Side.AFTER), None)
     first = sides[0]
     kind = "gone" if after is None else "listed" if len(sides) == 1 else "changed"

@@ -28,16 +28,6 @@ class ChangeFeed:
     recorder: Recorder
     worker: PeriodicWorker
 
-    def wake(self, worker: PeriodicWorker) -> None:
-        """Wakes one more who reads, whenever this process has recorded something."""
-        wake_readers = self.recorder.on_commit
-
-        def committed() -> None:
-            wake_readers()
-            worker.wake()
-
-        self.recorder.on_commit = committed
-
 
 def change_feed(
     settings: Settings,
@@ -57,5 +47,5 @@ def change_feed(
     recorder = Recorder(engine, store, platforms, change_log, settings.changes_retention, metrics.feed, intervals)
     worker = PeriodicWorker("change feed", recorder.run_once)
     tail = Tail(store, change_log, tasks, worker.wake, metrics.feed.set_waiting_readers)
-    recorder.on_commit = tail.wake
+    recorder.on_commit.append(tail.wake)
     return ChangeFeed(engine, change_log, tail, recorder, worker)

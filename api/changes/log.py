@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
-from api.changes.bookmark import Bookmark
+from api.changes.bookmark import encode
 from api.changes.entries import Change, changes_of, request, response_of
 from api.engine.clauses import Clause
 from api.engine.errors import NotLoadedError
 from api.engine.feed import FeedEngine
 from api.errors import ApiError
 from store.feeds import Feed, Segment
+from store.records import Place
 
 MAX_SIDES: Final = 3
 _ID_BYTES: Final = 8
@@ -38,7 +39,7 @@ class ChangePage:
     """Changes in their order; `end` is up to where they are all, `more` whether there are more committed ones."""
 
     changes: Sequence[Change]
-    end: Bookmark
+    end: Place
     more: bool
     _responses: dict[tuple[int, int], bytes] = field(default_factory=dict)
 
@@ -47,14 +48,14 @@ class ChangePage:
         unread = [change for change in self.changes if change.seq > seq]
         if len(unread) <= limit:
             return ChangePage(unread, self.end, self.more)
-        return ChangePage(unread[:limit], Bookmark(self.end.segment, unread[limit - 1].seq), more=True)
+        return ChangePage(unread[:limit], Place(self.end.segment, unread[limit - 1].seq), more=True)
 
     def response(self, seq: int, limit: int) -> bytes:
         """The body for a reader who has read up to this change; made once for all of them."""
         response = self._responses.get((seq, limit))
         if response is None:
             page = self.after(seq, limit)
-            response = self._responses[seq, limit] = response_of(page.changes, page.end.encode(), more=page.more)
+            response = self._responses[seq, limit] = response_of(page.changes, encode(page.end), more=page.more)
         return response
 
 
@@ -65,10 +66,10 @@ def new_segment(feed: Feed, now: datetime) -> Segment:
     )
 
 
-def segments_from(feed: Feed, segment: str | None, seq: int) -> Sequence[Segment]:
+def segments_from(feed: Feed, place: Place) -> Sequence[Segment]:
     """The log with a place and those after it; none where the place is in no log of the feed."""
-    at = next((at for at, each in enumerate(feed.segments) if each.id == segment), None)
-    if at is None or not feed.segments[at].first - 1 <= seq <= feed.segments[at].last:
+    at = next((at for at, each in enumerate(feed.segments) if each.id == place.segment), None)
+    if at is None or not feed.segments[at].first - 1 <= place.seq <= feed.segments[at].last:
         return ()
     return feed.segments[at:]
 
@@ -85,9 +86,9 @@ class ChangeLog:
     def index(self, segment: str) -> str:
         return f"{self.name(segment)}-v1"
 
-    async def read(self, feed: Feed, subscription: Subscription, since: Bookmark, limit: int) -> ChangePage:
+    async def read(self, feed: Feed, subscription: Subscription, since: Place, limit: int) -> ChangePage:
         """The next changes after a bookmark; raises ApiError `bookmark_expired`, `search_unavailable`."""
-        segments = segments_from(feed, since.segment, since.seq)
+        segments = segments_from(feed, since)
         if not segments:
             raise ApiError("bookmark_expired")
         after = since.seq
@@ -99,7 +100,7 @@ class ChangeLog:
                 more = page.more or bool((await self.read(feed, subscription, page.end, 1)).changes)  # in later logs
                 return replace(page, more=more)
             after = segment.last
-        return ChangePage([], Bookmark(feed.newest.id, feed.committed), more=False)
+        return ChangePage([], feed.end, more=False)
 
     async def _read(self, segment: Segment, subscription: Subscription, after: int, limit: int) -> ChangePage:
         changes: list[Change] = []
@@ -117,7 +118,7 @@ class ChangeLog:
             more = more or len(part) > missing
             changes += part[:missing]
             after = changes[-1].seq if changes else after
-        return ChangePage(changes, Bookmark(segment.id, changes[-1].seq if more else segment.last), more)
+        return ChangePage(changes, Place(segment.id, changes[-1].seq if more else segment.last), more)
 
     async def indices(self) -> list[str]:
         """Those of this service's logs; the prefix of another service may begin like its own."""

@@ -68,7 +68,7 @@ INTERVALS: Final = Intervals()
 
 
 class Recorder:
-    """Ticks while it has the lease. `on_commit` is called after changes were committed."""
+    """Ticks while it has the lease. `on_commit` are called after changes were committed."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Recorder:
         self._retention = retention
         self._metrics = metrics
         self._intervals = intervals
-        self.on_commit: Callable[[], None] = lambda: None
+        self.on_commit: list[Callable[[], None]] = []
         self.lease = Lease(store, feeds.LEASES, self._name, LEASE_SECONDS, RENEW_SECONDS)
         self._touched_at = self._expired_at = float("-inf")
         self._recorded_at = float("-inf")  # up to then all changes are recorded
@@ -264,7 +264,8 @@ class Recorder:
         segments = [replace(each, last=last) if segment and each.id == segment.id else each for each in segments]
         self._unneeded = (self._unneeded | _pits(feed.state)) - _pits(encoded)
         if last > feed.committed:
-            self.on_commit()
+            for notify in self.on_commit:
+                notify()
         return replace(feed, committed=last, state=encoded, segments=segments)
 
     async def _reset(self, feed: Feed) -> None:

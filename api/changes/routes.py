@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import orjson
 from fastapi import APIRouter, Depends, Request, Response
@@ -13,7 +13,6 @@ from fastapi.responses import StreamingResponse
 from api import current_request
 from api.auth import SearchToken, valid_token
 from api.changes import bookmark
-from api.changes.bookmark import Bookmark
 from api.changes.log import ChangePage, Subscription
 from api.changes.schemas import EVENT, ChangesBody, ChangesResponse, context_of
 from api.changes.tail import Tail
@@ -28,6 +27,7 @@ from api.token_cache import TokenCache
 from mappings.platforms import Platforms
 from store.auth.tokens import Token
 from store.connection.errors import StoreUnavailable
+from store.records import Place
 
 router = APIRouter(tags=["search"])
 STREAM: Final = "text/event-stream"  # server-sent events (WHATWG HTML, 9.2)
@@ -45,16 +45,17 @@ class ChangeServices:
 ChangeDependency = Annotated[ChangeServices, Depends(service(ChangeServices))]
 
 
-def _responses() -> dict[int | str, dict[str, Any]]:
-    described = responses(ChangesResponse, *BODY_ERRORS, "bookmark_expired", "unknown_platform", "search_unavailable")
-    described[200]["content"] = {STREAM: {"schema": {"type": "string"}, "example": EVENT}}
-    return described
-
-
 @router.post(
     "/v1/gear/changes",
     summary="What came, changed and went",
-    responses=_responses(),
+    responses=responses(
+        ChangesResponse,
+        *BODY_ERRORS,
+        "bookmark_expired",
+        "unknown_platform",
+        "search_unavailable",
+        texts={STREAM: EVENT},
+    ),
     openapi_extra=request_body(ChangesBody),
 )
 async def list_changes(
@@ -133,10 +134,10 @@ async def _events(
 def _events_of(page: ChangePage) -> bytes:
     """The changes, and where the reader is: without data an `id` is no event, but is remembered all the same."""
     listed = b"".join(
-        b"id: %b\ndata: %b\n\n" % (Bookmark(page.end.segment, change.seq).encode().encode(), change.content)
+        b"id: %b\ndata: %b\n\n" % (bookmark.encode(Place(page.end.segment, change.seq)).encode(), change.content)
         for change in page.changes
     )
-    return listed + b"id: %b\n\n" % page.end.encode().encode()
+    return listed + b"id: %b\n\n" % bookmark.encode(page.end).encode()
 
 
 def _error(error: ApiError) -> bytes:

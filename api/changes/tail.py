@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from api.background import BackgroundTasks, CoalescedRuns, Waiters
-from api.changes.bookmark import Bookmark
 from api.changes.log import ChangeLog, ChangePage, Subscription
 from api.changes.schemas import MAX_CHANGES
 from api.errors import ApiError
@@ -20,6 +19,7 @@ from store import feeds
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.feeds import Feed
+from store.records import Place
 
 POLL_SECONDS: Final = 0.2
 RETRY_SECONDS: Final = 1.0
@@ -31,19 +31,20 @@ STARTING: Final = "the change feed is starting, or nobody records it: ask again"
 
 @dataclass
 class _Group:
-    """Readers with one subscription; nothing has changed for it after `low`, up to `end`. It is current unless the last
-    question for what follows failed.
+    """Readers who wait with one subscription. For it nothing has changed after `low` up to `end`.
+
+    `is_current` is false from a failed read of what follows `end` to the next one that succeeds.
     """
 
     subscription: Subscription
     low: int
-    end: Bookmark
+    end: Place
     page: "asyncio.Future[ChangePage | None]"
     readers: int = 0
     is_current: bool = True
     waiters: Waiters = field(default_factory=Waiters)
 
-    def covers(self, since: Bookmark) -> bool:
+    def covers(self, since: Place) -> bool:
         """Whether what follows a bookmark is known to be nothing, up to the end."""
         return self.is_current and since.segment == self.end.segment and self.low <= since.seq <= self.end.seq
 
@@ -90,12 +91,12 @@ class Tail:
         self._groups.clear()
         self._committed.set()
 
-    async def now(self) -> Bookmark:
-        """The bookmark of now; begins the feed where nobody has read it before. Raises ApiError, StoreUnavailable."""
+    async def now(self) -> Place:
+        """The place of now; begins the feed where nobody has read it before. Raises ApiError, StoreUnavailable."""
         feed = await self.find()
         if feed is None or feed.state is None:
             feed = await self._starting.result()
-        return Bookmark(feed.newest.id, feed.committed)
+        return feed.end
 
     async def _start(self) -> Feed:
         """Begins the feed, and waits until it is recorded."""
@@ -109,7 +110,7 @@ class Tail:
             raise ApiError("search_unavailable", STARTING) from error
 
     async def next_page(
-        self, subscription: Subscription, since: Bookmark, limit: int, seconds: float
+        self, subscription: Subscription, since: Place, limit: int, seconds: float
     ) -> tuple[ChangePage, int]:
         """The changes after a bookmark, waited for where there are none yet, and up to which number they are read
         already. Raises ApiError `bookmark_expired`, `search_unavailable`, and StoreUnavailable.
@@ -131,7 +132,7 @@ class Tail:
             if following is not None and (not following.changes or following.changes[-1].seq > page.end.seq):
                 return following, page.end.seq
 
-    async def _read(self, subscription: Subscription, since: Bookmark, limit: int) -> ChangePage:
+    async def _read(self, subscription: Subscription, since: Place, limit: int) -> ChangePage:
         feed = await self.find()
         if feed is None:
             raise ApiError("bookmark_expired")
@@ -179,7 +180,7 @@ class Tail:
                     group.is_current = False
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
-            end = None if feed is None or not feed.segments else Bookmark(feed.newest.id, feed.committed)
+            end = None if feed is None or not feed.segments else feed.end
             async with asyncio.TaskGroup() as tasks:
                 for group in list(self._groups.values()):
                     if group.end == end:

@@ -11,7 +11,7 @@ from api.http.dependencies import NoQuery, service_of
 from api.http.json_body import body_of, request_body
 from api.http.openapi import responses
 from api.orders.placing.idempotency import KEY_PARAMETER, Call, body_digest, key_of
-from api.orders.routes import PLACING_ERRORS, WakeWorkers, placed_response
+from api.orders.routes import PLACING_ERRORS, placed_response
 from api.rate_limits.limits import RateLimits
 
 router = APIRouter(tags=["orders"])
@@ -31,7 +31,6 @@ async def order_cheapest_items(
     key: Annotated[str | None, Depends(key_of)],
     body: Annotated[CheapestBody, Depends(body_of(CheapestBody))],
     services: CheapestDependency,
-    wake_workers: WakeWorkers,
 ) -> Response:
     """Binds the `count` cheapest items that the search finds at `maxPrice` or less, each to an order of its own: all of
     them, or none and a 409 `not_enough` with `error.available`.
@@ -42,5 +41,5 @@ async def order_cheapest_items(
     call = Call(key, body_digest(request.state.json))
     with service_of(request, RateLimits).search_slot(request.scope, token) as charge:
         await charge(body.count - 1)
-        placed = await order_cheapest(services, token, body, call, wake_workers)
+        placed = await order_cheapest(services, token, body, call)
     return placed_response(placed)

@@ -1,10 +1,9 @@
 """Orders the cheapest items of a search: all in one transaction, or none."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Annotated, Final
 
 import orjson
@@ -62,12 +61,15 @@ class _TooFewLeftError(Exception):
 
 @dataclass(frozen=True)
 class CheapestRequest:
-    """What a client sent, the platform, and the key that makes a retry safe: its own, or one of its body."""
+    """What a client sent, the platform, the search, None where it finds nothing, and the key that makes a retry safe:
+    the client's own, or one of its body.
+    """
 
     token: Token
     body: CheapestBody
     call: Call
     platform: Platform
+    context: SearchContext | None
 
     @property
     def key(self) -> str:
@@ -75,24 +77,21 @@ class CheapestRequest:
         return self.call.key if self.call.key is not None else idempotency.UNKEYED + self.call.body_digest
 
 
-async def order_cheapest(
-    services: CheapestServices, token: Token, body: CheapestBody, call: Call, wake_workers: Callable[[], None]
-) -> Placed:
-    """Places the orders; `wake_workers` is called after the commit. A repeated call gets its first response: without
-    a key as long as one of its orders is not delivered.
+async def order_cheapest(services: CheapestServices, token: Token, body: CheapestBody, call: Call) -> Placed:
+    """Places the orders, and wakes the workers after the commit. A repeated call gets its first response: without a key
+    as long as one of its orders is not delivered.
 
     Raises ApiError: 422 for what the body alone breaks and for a key of another body, 409 `not_enough` where fewer
     items than wanted can be ordered at the price.
     """
     platform = known_platform(services.orders.platforms, body.platform)
     check_fields(services.orders.settings, body, platform)
-    context = cheapest_first(services, body, platform)
-    request = CheapestRequest(token, body, call, platform)
+    request = CheapestRequest(token, body, call, platform, cheapest_first(services, body, platform))
     earlier = await _earlier(services.orders, request)
     if isinstance(earlier, Placed):
         return earlier
     try:
-        placed = await _order(services, request, context, earlier)
+        placed = await _order(services, request, earlier)
     except Superseded:
         raise not_enough(0, "a later call with this Idempotency-Key was refused: call again") from None
     except QuotaExceeded as error:
@@ -100,7 +99,7 @@ async def order_cheapest(
     if not placed.replayed:
         if not request.token.sandbox:
             services.orders.metrics.count_transitions("created", body.count)
-        wake_workers()
+        services.orders.wake_workers()
     return placed
 
 
@@ -114,11 +113,9 @@ async def _earlier(services: OrderServices, request: CheapestRequest) -> Placed 
         return state.refusals if placed is None else placed
 
 
-async def _order(
-    services: CheapestServices, request: CheapestRequest, context: SearchContext | None, refusals: Refusals
-) -> Placed:
+async def _order(services: CheapestServices, request: CheapestRequest, refusals: Refusals) -> Placed:
     for _ in range(MAX_ATTEMPTS):
-        candidates, scenario = await _candidates(services, request, context)
+        candidates, scenario = await _candidates(services, request)
         if len(candidates) < request.body.count:
             return await _refused(services.orders, request, len(candidates))
         while len(candidates) >= request.body.count:
@@ -131,16 +128,14 @@ async def _order(
     raise ApiError("overloaded", "others order these items faster than they can be looked up: call again")
 
 
-async def _candidates(
-    services: CheapestServices, request: CheapestRequest, context: SearchContext | None
-) -> tuple[list[NewOrder], Scenario | None]:
+async def _candidates(services: CheapestServices, request: CheapestRequest) -> tuple[list[NewOrder], Scenario | None]:
     """The orders that may be placed, the cheapest first; without a search there are none."""
     body, platform, scenario = request.body, request.platform, None
     offers: Sequence[Offer] = ()
     if request.token.sandbox:
         offers, scenario = _sandbox_offers(request)
-    elif context is not None:
-        offers = await find_offers(services, context, platform, body.count)
+    elif request.context is not None:
+        offers = await find_offers(services, request.context, platform, body.count)
     settings, token, call = services.orders.settings, request.token, request.call
     return [new_order(settings, token, body, offer, call) for offer in offers], scenario
 
@@ -187,12 +182,12 @@ async def find_offers(
 def _sandbox_offers(request: CheapestRequest) -> tuple[list[Offer], Scenario | None]:
     """As many items as are wanted, which nobody has ordered in this sandbox; none where their price is too high."""
     body, platform = request.body, request.platform
-    link = body.additional_fields.trade_link if body.additional_fields else None
     offers: list[Offer] = []
     scenario = None
     for _ in range(body.count):
-        offer, scenario = sandbox_offer(platform, int(f"{SANDBOX_ITEM}{secrets.randbelow(10**14):014}"), link)
-        if offer.price <= floor_minor(Decimal(body.max_price), platform.minor_digits):
+        item = int(f"{SANDBOX_ITEM}{secrets.randbelow(10**14):014}")
+        offer, scenario = sandbox_offer(platform, item, body.additional_fields)
+        if offer.price <= floor_minor(body.max_price, platform.minor_digits):
             offers.append(offer)
     return offers, scenario
 

@@ -33,7 +33,7 @@ RECOVER_BATCH = 200  # orders in one transaction, which lasts 30 seconds at most
 
 @click.command()
 @PRODUCTION
-def deliver(production: bool) -> None:  # click passes flags by name
+def deliver(production: bool) -> None:
     """Send callbacks until it is stopped (SIGTERM, SIGINT), beside the serving processes or instead of them.
 
     Any number may run: they share the work. Callbacks name the order's page, so GEAR_PUBLIC_URL must be set.

@@ -17,7 +17,7 @@ PRODUCTION = click.option("--production", is_flag=True, help="Refuse to start wi
 @click.option("--production", is_flag=True, help="Exit with 1 where something is unsafe.")
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes that serve.")
 @AS_JSON
-def doctor(production: bool, workers: int, as_json: bool) -> None:  # click passes flags by name
+def doctor(production: bool, workers: int, as_json: bool) -> None:
     """List settings that are unsafe in production, and what to do about each.
 
     It reads the settings, the modes of files and the database; serve and deliver log the same of the settings at

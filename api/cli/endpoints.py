@@ -35,7 +35,7 @@ def endpoint() -> None:
 @click.argument("url")
 @click.option("--exact", is_flag=True, help="This URL alone, not what is below its path.")
 @AS_JSON
-def add(token_id_or_name: str, url: str, exact: bool, as_json: bool) -> None:  # click passes flags by name
+def add(token_id_or_name: str, url: str, exact: bool, as_json: bool) -> None:
     """Register an endpoint for a token and print its secret, the only time that it is shown.
 
     It covers URL and everything below its path, with any query.
@@ -70,7 +70,7 @@ def add(token_id_or_name: str, url: str, exact: bool, as_json: bool) -> None:  #
 
 @endpoint.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-def list_endpoints(as_json: bool) -> None:  # click passes flags by name
+def list_endpoints(as_json: bool) -> None:
     """List the endpoints of all tokens, without their secrets.
 
     Example: gear-api webhook endpoint list

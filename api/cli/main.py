@@ -48,7 +48,7 @@ def main() -> None:
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on (GEAR_API_PORT, 8000).")
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes to serve with.")
 @PRODUCTION
-def serve(host: str | None, port: int | None, workers: int, production: bool) -> None:  # click passes flags by name
+def serve(host: str | None, port: int | None, workers: int, production: bool) -> None:
     """Serve the API until it is stopped: by SIGTERM after GEAR_DRAIN_SECONDS, by SIGINT at once.
 
     Example: gear-api serve --port 8000 --workers 2

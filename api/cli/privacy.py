@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 @click.option("--every-token", is_flag=True, help="Orders of all tokens: the account is the same person for each.")
 @click.option("--again", type=click.File("r"), help="After a restore: erase the orders whose ids this file lists.")
 @AS_JSON
-def forget(
-    account: str | None, names: tuple[str, ...], every_token: bool, again: TextIO | None, as_json: bool
-) -> None:  # click passes flags by name
+def forget(account: str | None, names: tuple[str, ...], every_token: bool, again: TextIO | None, as_json: bool) -> None:
     """Erase the personal data of an account's orders: at once where an order is at its end.
 
     Active orders keep theirs until they end and lose them then by themselves. An account is each client's own
@@ -65,7 +63,7 @@ def forget(
 
 
 async def _record(store: "Store", details: dict[str, Any]) -> None:
-    """Records the command before its many transactions; whose data they are is not told."""
+    """Records the command before its many transactions, and not whose data they are."""
 
     async with store.transaction() as connection:
         await record_command(connection, "account.forget", "account", details)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.context import command_actor, opened_engine, opened_store, platform_named, run_now, search_settings
+from api.cli.context import (
+    AS_JSON,
+    command_actor,
+    opened_engine,
+    opened_store,
+    platform_named,
+    run_now,
+    search_settings,
+)
 from mappings.timestamps import rfc3339
 
 if TYPE_CHECKING:
@@ -25,7 +33,7 @@ PAGE = 500
 @click.option("--keep", "to_keep", multiple=True, type=int, metavar="ITEM", help="Bind this item; repeat for more.")
 @click.option("--keep-all", is_flag=True, help="Bind all that the index binds: nothing of it can be ordered.")
 @click.option("--release", "to_release", multiple=True, type=int, metavar="ITEM", help="Offer this item again.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@AS_JSON
 def reconcile(
     platform: str | None, to_keep: tuple[int, ...], keep_all: bool, to_release: tuple[int, ...], as_json: bool
 ) -> None:

@@ -94,7 +94,7 @@ def token() -> None:
 @AS_JSON
 def create_token(
     name: str, scopes: tuple[str, ...], sandbox: bool, expires: timedelta | None, as_json: bool, **restrictions: Any
-) -> None:  # click passes flags by name
+) -> None:
     """Create a token and print its two secrets, which are shown only once.
 
     Example: gear-api token create --name shop --scope search --scope order --expires 90d --json
@@ -128,7 +128,7 @@ def create_token(
 
 @token.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-def list_tokens(as_json: bool) -> None:  # click passes flags by name
+def list_tokens(as_json: bool) -> None:
     """List the tokens, without their secrets.
 
     Example: gear-api token list
@@ -180,7 +180,7 @@ def limit_token(
 @click.argument("token_id_or_name")
 @click.option("--stop-callbacks", is_flag=True, help="Send no more callbacks of its orders, now and later.")
 @AS_JSON
-def revoke_token(token_id_or_name: str, stop_callbacks: bool, as_json: bool) -> None:  # click passes flags by name
+def revoke_token(token_id_or_name: str, stop_callbacks: bool, as_json: bool) -> None:
     """Revoke a token by its id or name; every worker refuses it within 5 seconds.
 
     Its orders go on and so do their callbacks, unless they are stopped, also later, by the id of the revoked token.

@@ -110,7 +110,7 @@ def hide(names: tuple[str, ...], texts: tuple[str, ...], **adding: Any) -> None:
 @vocabulary.command("list")
 @click.option("--removed", is_flag=True, help="The removed ones too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-def list_terms(removed: bool, as_json: bool) -> None:  # click passes flags by name
+def list_terms(removed: bool, as_json: bool) -> None:
     """List what was added, first what was added first.
 
     Example: gear-api vocabulary list
@@ -141,7 +141,7 @@ def _columns(entry: dict[str, Any]) -> list[str]:
 @vocabulary.command()
 @click.argument("entry_id", metavar="ID")
 @AS_JSON
-def remove(entry_id: str, as_json: bool) -> None:  # click passes flags by name
+def remove(entry_id: str, as_json: bool) -> None:
     """Remove what was added; every worker forgets it within 5 seconds.
 
     Example: gear-api vocabulary remove term_kq0Zr3Qm1x2v

@@ -8,13 +8,9 @@ import orjson
 from opensearchpy import AsyncOpenSearch
 
 from api.engine.documents import ListingDocument, read_listings
-from api.engine.errors import (
-    LOAD_AGAIN,
-    ForbiddenError,
-    NotLoadedError,
-)
+from api.engine.errors import LOAD_AGAIN, ForbiddenError, NotLoadedError
 from api.engine.product_lookups import STICKERS
-from api.engine.responses import LISTINGS, Json, StoredItem, hits_of, partial_response, read_json
+from api.engine.responses import LISTINGS, Json, StoredItem, all_of, hits_of, read_json
 from api.engine.searches import Searches
 from api.errors import ApiError
 from api.log import log
@@ -122,7 +118,7 @@ class Engine(Searches):
         targets = [{"_index": self._settings.alias(item.platform), "_id": str(item.item)} for item in items]
         fields = ",".join(f"docs.{field}" for field in ("_id", "found", "_seq_no", "_primary_term", "error.type"))
         reading = self._client.mget(body={"docs": targets}, params={"_source": "false", "filter_path": fields})
-        read = await self._read(reading, lambda content: _documents_of(content, len(items)))
+        read = await self._read(reading, lambda content: all_of(read_json(content).get("docs", []), len(items)))
         errors = [document.get("error", {}).get("type") for document in read]
         places = [place for place, document in enumerate(read) if document.get("found")]
         lines: list[bytes] = []
@@ -171,18 +167,8 @@ def _item_of(item: bytes, document: ListingDocument, alias: str) -> StoredItem:
     )
 
 
-def _documents_of(content: bytes, count: int) -> list[dict[str, Any]]:
-    """What a multi-get says of each document."""
-    documents: list[dict[str, Any]] = read_json(content).get("docs", [])
-    if len(documents) != count:
-        raise partial_response(documents=count, responses=len(documents))
-    return documents
-
-
 def _updates_of(content: bytes, count: int) -> list[str | None]:
     """For each update of a bulk request the type of its error; None where the index is up to date."""
     results = [entry["update"] for entry in read_json(content).get("items", ())]
-    if len(results) != count:
-        raise partial_response(updates=count, responses=len(results))
-    errors = [result["error"]["type"] if result["status"] >= 300 else None for result in results]
+    errors = [result["error"]["type"] if result["status"] >= 300 else None for result in all_of(results, count)]
     return [None if error == _NO_DOCUMENT else error for error in errors]

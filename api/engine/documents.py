@@ -5,7 +5,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from api.engine.errors import NO_INDEX, NotLoadedError
-from api.engine.responses import decoded, partial_response
+from api.engine.responses import all_of, decoded, partial_response
 from mappings.items.listing import Listing
 
 
@@ -57,9 +57,7 @@ def read_products(content: bytes, count: int) -> list[ProductDocument]:
 
 
 def _complete(documents: list[Document], count: int) -> list[Document]:
-    if len(documents) != count:
-        raise partial_response(documents=count, responses=len(documents))
-    for document in documents:
+    for document in all_of(documents, count):
         if document.error is not None:
             if document.error.type == NO_INDEX:
                 raise NotLoadedError(document.index)

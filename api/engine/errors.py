@@ -4,7 +4,7 @@ from typing import Any
 
 from opensearchpy.exceptions import NotFoundError, TransportError
 
-from api.engine.responses import EngineResponse, all_shards_of, partial_response
+from api.engine.responses import EngineResponse, all_of, all_shards_of
 from api.errors import ApiError
 from api.log import log
 
@@ -87,9 +87,7 @@ def all_responses(responses: list[EngineResponse], count: int) -> list[EngineRes
         if "error" in response:
             kind = str(response["error"].get("type"))
             raise map_engine_error(TransportError(response.get("status", 500), kind, response))
-    if len(responses) != count:
-        raise partial_response(searches=count, responses=len(responses))
-    return [all_shards_of(response) for response in responses]
+    return [all_shards_of(response) for response in all_of(responses, count)]
 
 
 def _known_reason(body: dict[str, Any], kind: str | None) -> Exception | None:

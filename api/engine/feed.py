@@ -52,7 +52,7 @@ class SnapshotHit(msgspec.Struct):
         return bytes(self.raw_source)
 
 
-class Entry(msgspec.Struct):
+class LogEntry(msgspec.Struct):
     """One side of a change, as the log has it."""
 
     seq: int
@@ -64,7 +64,7 @@ class Entry(msgspec.Struct):
 
 
 class _EntryHit(msgspec.Struct):
-    entry: Entry = msgspec.field(name="_source")
+    entry: LogEntry = msgspec.field(name="_source")
 
 
 class MatchedEntry(msgspec.Struct):
@@ -203,7 +203,7 @@ class FeedEngine(Engine):
                 raise NotLoadedError(log)
             raise partial_response(error=str(error)[:300])
 
-    async def entries(self, log: str, body: Json) -> list[Entry]:
+    async def entries(self, log: str, body: Json) -> list[LogEntry]:
         """The entries that a search finds; raises NotLoadedError where the log was lost."""
         # without `filter_path`: with it the engine parses each source once more, which takes half as long again
         return [hit.entry for hit in hits_of(await self.send_search(_entries, body, index=log))]

@@ -42,7 +42,7 @@ class StaleLookupError(Exception):
 
 
 @dataclass(frozen=True)
-class Entry:
+class FoundKeys:
     """What one lookup has found, and how many keys that is; `is_truncated`: there may be more."""
 
     keys: Keys
@@ -52,15 +52,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class LookupResult:
-    """What all lookups of a search have found.
+    """What all lookups of a search have found in the indices or aliases `products`.
 
-    `products` were asked; `indices` are those of the products that it names, `revision` the state of all, where that
-    was asked for. `needs_revision`: it holds for products of this revision alone; else it is named key by key and holds
-    whatever comes.
+    `indices` are the indices of the products that it names. `revision` is the state of `products`, where that was read.
+    With `needs_revision` the result holds only for that revision. Without, it names every key and holds for any.
     """
 
     lookups: Lookups
-    entries: Sequence[Entry]
+    entries: Sequence[FoundKeys]
     products: Products
     indices: frozenset[str]
     revision: ProductsRevision | None = None
@@ -110,7 +109,7 @@ class ProductSearch:
     def __init__(self, ask: Ask, fields: Fields) -> None:
         self._ask = ask
         self._fields = fields
-        self._entries: LRUCache[tuple[Products, bytes], Entry] = LRUCache(
+        self._entries: LRUCache[tuple[Products, bytes], FoundKeys] = LRUCache(
             CACHED_KEYS, getsizeof=lambda entry: MIN_ENTRY_KEYS + entry.size
         )
         self._revisions: LRUCache[Products, ProductsRevision] = LRUCache(MAX_REVISIONS)
@@ -146,7 +145,7 @@ class ProductSearch:
         is asked for where something is excluded, too: what excludes nothing names no generation.
         """
         if not products:
-            return LookupResult(lookups, [Entry((), 0)] * len(lookups.lookups), products, frozenset())
+            return LookupResult(lookups, [FoundKeys((), 0)] * len(lookups.lookups), products, frozenset())
         are_repeated = self._are_repeated(lookups)
         excludes = any(lookup.excludes for lookup in lookups.lookups)
         with_revision = excludes or (needs_revision and are_repeated)
@@ -214,7 +213,7 @@ class ProductSearch:
         products: Products,
         *,
         by_details: bool,
-    ) -> list[Entry]:
+    ) -> list[FoundKeys]:
         """The entries of lookups with these hits; very many keys are said by details where that is wanted."""
         many = [lookup for lookup, each in zip(lookups, hits, strict=True) if by_details and len(each) >= MIN_MANY]
         details = await self._details(many, products)
@@ -222,7 +221,7 @@ class ProductSearch:
         for lookup, each, is_truncated in zip(lookups, hits, are_truncated, strict=True):
             scored_keys = lookup.hits(hit["sort"] for hit in each)
             keys, count = keys_of(lookup, scored_keys, details.get(lookup.identity, ()))
-            entries.append(Entry(keys, count, is_truncated))
+            entries.append(FoundKeys(keys, count, is_truncated))
         return entries
 
     async def _details(self, lookups: Sequence[Lookup], products: Products) -> dict[bytes, list[Detail]]:

@@ -111,6 +111,7 @@ class BadResponseError(ApiError):
 
 
 Decoded = TypeVar("Decoded")
+Row = TypeVar("Row")
 Response = TypeVar("Response", bound=_Response)
 
 LISTINGS: Final = msgspec.json.Decoder(EngineResponse)
@@ -161,6 +162,13 @@ def partial_response(**facts: Any) -> BadResponseError:
     return BadResponseError(
         "partial response of the engine", "the search engine gave only a part of the response", **facts
     )
+
+
+def all_of(rows: list[Row], count: int) -> list[Row]:
+    """The rows of a response that has one for each of `count` requests; raises BadResponseError for any other."""
+    if len(rows) != count:
+        raise partial_response(requests=count, responses=len(rows))
+    return rows
 
 
 def total_of(response: EngineResponse | HitsResponse[Any]) -> int:

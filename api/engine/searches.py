@@ -1,30 +1,21 @@
-"""Searches of listings with their product lookups, points in time, and the index revision.
+"""Searches of listings with their product lookups, points in time, and the index revision."""
 
-Every call has one deadline and gives a complete response, or raises.
-"""
-
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import orjson
-from msgspec.json import Decoder
-from opensearchpy import AsyncOpenSearch
-from opensearchpy.exceptions import SerializationError, TransportError
 
-from api.current_request import seconds_left
+from api.engine.calls import Calls
 from api.engine.documents import ProductDocument, read_products
 from api.engine.errors import (
     LOAD_AGAIN,
     ForbiddenError,
     MissingError,
-    NodeLostError,
     NotLoadedError,
     PitGoneError,
     all_responses,
-    map_engine_error,
 )
 from api.engine.items import ItemAssembler
 from api.engine.product_lookups import Fields, Lookups, lookups_of
@@ -32,27 +23,22 @@ from api.engine.product_search import REVISION_REQUEST, LookupResult, ProductSea
 from api.engine.requests import multi_search, multi_search_params, search_params
 from api.engine.responses import (
     LISTINGS,
-    BadResponseError,
     EngineResponse,
     Json,
     OpenedPit,
     Products,
-    Response,
     hits_of,
     partial_response,
-    read_complete_response,
     read_json,
     read_multi_search,
 )
 from api.errors import ApiError
 from api.log import log
-from mappings.connection import SearchSettings, connect_async
+from mappings.connection import SearchSettings
 from mappings.definition import read_definition
 from mappings.names import Generation, parse_generation, products_of
 from mappings.platforms import Platform
 from mappings.transport.nodes import Observer
-
-Read = TypeVar("Read")
 
 # What tells one state of an index from another: the number of shard copies, and for each copy its node, its commit and
 # its count of refreshes. The commit differs between copies whose count began anew.
@@ -71,7 +57,7 @@ Request = tuple[Sequence[str], Json]
 """The indices or aliases to search, and the search body."""
 
 
-class Searches:
+class Searches(Calls):
     """Searches OpenSearch through the platforms' aliases."""
 
     def __init__(
@@ -83,27 +69,12 @@ class Searches:
         observer: Observer | None = None,
         cached_bytes: int = 0,
     ) -> None:
-        """`on_ejected` is told how many nodes are left out when that changes; `observer` surrounds each request;
-        `cached_bytes` of shared documents are cached.
-        """
-        self._settings = settings
-        self._timeout = timeout
+        """As `Calls`; `cached_bytes` of shared documents are cached."""
+        super().__init__(settings, timeout, on_ejected, connections, observer)
         self._definition = read_definition()
         self._fields = Fields.of(self._definition)
         self._products = ProductSearch(self._ask_products, self._fields)
         self._items = ItemAssembler(self._get_products, cached_bytes)
-        self._on_ejected = on_ejected
-        self._client: AsyncOpenSearch = connect_async(
-            settings,
-            timeout=timeout,
-            connections=connections,
-            decoded=False,
-            on_change=self._nodes_changed,
-            observer=observer,
-        )
-
-    async def close(self) -> None:
-        await self._client.close()
 
     async def search(self, platforms: Sequence[Platform], body: Json, *filter_path: str) -> EngineResponse:
         """The complete response to a search body; raises ApiError `search_unavailable`.
@@ -224,26 +195,6 @@ class Searches:
         send = partial(self._client.msearch, body=multi_search(contents), params=multi_search_params(filter_path))
         return await self._search(send, lambda response: all_responses(read_multi_search(response), len(contents)))
 
-    async def send_search(
-        self,
-        decoder: Decoder[Response],
-        body: Json | bytes,
-        index: str | None = None,
-        params: Mapping[str, str] | None = None,
-        *,
-        may_be_missing: bool = False,
-    ) -> Response:
-        """The complete response to a search body; raises as `search`. Every search that is alone is sent by this.
-
-        Of indices that `may_be_missing` those that exist are searched.
-        """
-        content = body if isinstance(body, bytes) else orjson.dumps(body)
-        params = {**(params or {}), "allow_partial_search_results": "false"}
-        if may_be_missing:
-            params["ignore_unavailable"] = "true"
-        send = partial(self._client.search, index=index, body=content, params=params)
-        return await self._search(send, partial(read_complete_response, decoder, may_be_missing=may_be_missing))
-
     async def _with_items(self, responses: list[EngineResponse]) -> list[EngineResponse]:
         """The same responses with the items of their hits; raises NotLoadedError where their generation is gone."""
         await self._items.complete(hit for response in responses for hit in hits_of(response))
@@ -275,7 +226,13 @@ class Searches:
             pit = await self._read(self._client.create_pit(index=self._aliases(platforms), params=params), _pit_of)
         except NotLoadedError as error:
             return await self.open_pit(self._without(platforms, error), keep_seconds)
-        if await self.generations(platforms) != serving:  # the catalogue was replaced in between
+        try:
+            is_current = await self.generations(platforms) == serving
+        except BaseException:
+            with suppress(ApiError):
+                await self.close_pits([pit])
+            raise
+        if not is_current:  # the catalogue was replaced in between
             await self.close_pits([pit])
             return await self.open_pit(platforms, keep_seconds)
         return OpenedPit(pit, _products_of(serving))
@@ -331,16 +288,6 @@ class Searches:
             raise partial_response(aliases=sorted(indices))
         return indices
 
-    def alias(self, platform: Platform) -> str:
-        return self._settings.alias(platform.id)
-
-    def _nodes_changed(self, address: str, ejected: int) -> None:
-        log.warning("an engine node is left out, or taken back", node=address, ejected=ejected)
-        self._on_ejected(ejected)
-
-    def _aliases(self, platforms: Sequence[Platform]) -> str:
-        return ",".join(self._settings.alias(platform.id) for platform in platforms)
-
     def _without(self, platforms: Sequence[Platform], error: NotLoadedError) -> list[Platform]:
         """The platforms but the one that is not loaded; raises the error if none is left or none was left out."""
         # Not by the engine's own ignore_unavailable: that leaves out closed indices too, and the list is short.
@@ -348,35 +295,6 @@ class Searches:
         if not 0 < len(loaded) < len(platforms):
             raise error
         return loaded
-
-    async def _search(self, send: Callable[[], Awaitable[Any]], read: Callable[[bytes], Read]) -> Read:
-        """What a search finds; it is sent once more where a node was lost under it, within the same deadline."""
-        try:
-            return await self._read(send(), read)
-        except NodeLostError:
-            log.warning("a node of the search engine was lost under a search")
-            return await self._read(send(), read)
-
-    async def _read(self, call: Awaitable[Any], read: Callable[[bytes], Read]) -> Read:
-        try:
-            return read(await self._call(call))
-        except BadResponseError as error:
-            log.error(error.event, **error.facts)
-            raise
-
-    async def _call(self, call: Awaitable[Any]) -> bytes:
-        seconds = seconds_left(self._timeout)
-        try:
-            async with asyncio.timeout(seconds):
-                content: bytes = await call
-        except TransportError as error:
-            raise map_engine_error(error) from error
-        except (SerializationError, TimeoutError) as error:
-            if seconds < self._timeout / 2:  # the engine did not have its time
-                raise ApiError("overloaded") from error
-            log.warning("the search engine does not answer", cause=type(error).__name__)
-            raise ApiError("search_unavailable") from error
-        return content
 
 
 def _products_of(serving: Mapping[int, Generation]) -> Products:

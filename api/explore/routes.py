@@ -1,5 +1,6 @@
 """Routes of the page: `/`, `/explore` and its files."""
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
@@ -21,6 +22,7 @@ from store.connection.errors import StoreUnavailable
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(charge_address)])
 _FOR_EVER = "public, max-age=31536000, immutable"
+_TAKES_GZIP: Final = re.compile(r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))", re.IGNORECASE)  # unless its weight is 0
 PAGE_SCOPES: Final = frozenset({"search", "order"})
 
 
@@ -63,7 +65,7 @@ async def static_file(request: Request, digest: str, path: str, services: Explor
         raise ApiError("not_found")
     # while a new version is rolled out, its page may ask a server of the old one
     headers = {"Cache-Control": _FOR_EVER if digest == page.assets().digest else "no-store", "Vary": "Accept-Encoding"}
-    if "gzip" in request.headers.get("Accept-Encoding", ""):
+    if _TAKES_GZIP.search(request.headers.get("Accept-Encoding", "")):
         return Response(asset.compressed, headers={**headers, "Content-Encoding": "gzip"}, media_type=asset.media_type)
     return Response(asset.content, headers=headers, media_type=asset.media_type)
 

@@ -20,12 +20,15 @@ from api.log import log
 WAIT_SECONDS: Final = 0.01  # a refusal takes 50 ms at most, on a busy event loop too
 MIN_WAITING: Final = 4
 WAITING_SHARE: Final = 8  # of a limit waits at most: more would not begin within WAIT_SECONDS
-CONCURRENCY: Final = {"search": (12, 24), "order": (48, 256)}
-"""The least and the most of a worker's adaptive limits. Orders wait for the database, one after the other."""
-HEALTH_CONCURRENCY: Final = 32
-CATALOGUE_CONCURRENCY: Final = 4  # writes to the catalogue, each in a thread
-BODY_CONCURRENCY: Final = 512  # requests whose bodies are on the way, each of 64 KiB at most
-FEED_CONCURRENCY: Final = 20_000  # readers of changes: those who wait cost nothing but their connection
+ADAPTIVE: Final = {"search": (12, 24), "order": (48, 256)}
+"""The minimum and the maximum of a worker's adaptive limits. Orders wait for the database, one after the other."""
+FIXED: Final = {
+    "health": 32,
+    "catalogue": 4,  # writes to the catalogue, each in a thread
+    "body": 512,  # requests whose bodies are on the way, each of 64 KiB at most
+    "feed": 20_000,  # readers of changes: those who wait cost nothing but their connection
+}
+BUDGETS: Final = (*ADAPTIVE, *FIXED, "export")
 EXPORT_SHARE: Final = 4  # pages of cursors take at most this part of the searches in flight
 REFUSALS_PER_REQUEST: Final = 16  # an open loop at five times the peak needs four, unevenly shared by workers
 MAX_REFUSAL_CREDIT: Final = 400
@@ -213,15 +216,12 @@ class Admission:
     def __init__(self, max_concurrency: int | None, metrics: BudgetMetrics) -> None:
         self.refusals = RefusalCredit()
         self._adaptive = {
-            name: ConcurrencyLimit(max_concurrency or least, max_concurrency or most)
-            for name, (least, most) in CONCURRENCY.items()
+            name: ConcurrencyLimit(max_concurrency or minimum, max_concurrency or maximum)
+            for name, (minimum, maximum) in ADAPTIVE.items()
         }
         limits: dict[str, Limit] = {
             **self._adaptive,
-            "health": ConcurrencyLimit(HEALTH_CONCURRENCY, HEALTH_CONCURRENCY),
-            "catalogue": ConcurrencyLimit(CATALOGUE_CONCURRENCY, CATALOGUE_CONCURRENCY),
-            "body": ConcurrencyLimit(BODY_CONCURRENCY, BODY_CONCURRENCY),
-            "feed": ConcurrencyLimit(FEED_CONCURRENCY, FEED_CONCURRENCY),
+            **{name: ConcurrencyLimit(limit, limit) for name, limit in FIXED.items()},
             "export": Share(self._adaptive["search"], EXPORT_SHARE),
         }
         self.budgets = {name: Budget(name, limit, metrics) for name, limit in limits.items()}
@@ -238,7 +238,7 @@ def budget_of(path: str) -> str:
         return "health"
     if path.startswith("/v1/catalogue/"):
         return "catalogue"
-    if path == "/v1/gear/changes":
+    if path in ("/v1/gear/changes", "/v1/searches"):  # what waits for the feed, a new search until that has begun
         return "feed"
     if path == "/v1/gear/prices":
         return "export"

@@ -4,15 +4,14 @@ Starlette's middleware decides by a list of origins alone, and here each token h
 is answered for any origin: it tells nothing, and what follows it is refused unless the token has the origin.
 """
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-ORIGIN_KEY = "gear.origin"
-"""The key of the scope under which authentication leaves the origin that the request's token has."""
+from api.current_request import response_headers
 
 MAX_AGE_SECONDS = 7200  # of a preflight; browsers keep none for longer
-METHODS = "GET, POST, PUT, PATCH, DELETE"
+METHODS = "GET, POST, PUT, DELETE"
 EXPOSED_HEADERS = (
     "ETag",
     "Idempotent-Replayed",
@@ -27,31 +26,25 @@ EXPOSED_HEADERS = (
 
 
 class TokenCors:
-    """Answers preflights of `/v1/`, and lets web pages read the responses to tokens that have their origin."""
+    """Answers preflights of `/v1/`; `allow` lets web pages read the responses to tokens that have their origin."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
-            await self.app(scope, receive, send)
-            return
-        if scope["method"] == "OPTIONS":
+        if scope["type"] == "http" and scope["path"].startswith("/v1/"):
             headers = Headers(scope=scope)
-            if "origin" in headers and "access-control-request-method" in headers:
+            if scope["method"] == "OPTIONS" and "origin" in headers and "access-control-request-method" in headers:
                 await _preflight(headers)(scope, receive, send)
                 return
+            response_headers(scope)["Vary"] = "Origin"
+        await self.app(scope, receive, send)
 
-        async def send_with_origin(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.add_vary_header("Origin")
-                if ORIGIN_KEY in scope:
-                    headers["Access-Control-Allow-Origin"] = scope[ORIGIN_KEY]
-                    headers["Access-Control-Expose-Headers"] = ", ".join(EXPOSED_HEADERS)
-            await send(message)
 
-        await self.app(scope, receive, send_with_origin)
+def allow(scope: Scope, origin: str) -> None:
+    """Lets the web pages of an origin read the response, a refusal too."""
+    exposed = ", ".join(EXPOSED_HEADERS)
+    response_headers(scope).update({"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposed})
 
 
 def _preflight(headers: Headers) -> Response:

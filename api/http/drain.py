@@ -1,4 +1,4 @@
-"""Drain: a server that is told to stop serves on for a while, so that its proxies take it out before it closes."""
+"""Drain: a server that is to stop serves on for a while, so that its proxies take it out before it closes."""
 
 import asyncio
 import signal

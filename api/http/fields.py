@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -90,6 +91,10 @@ class NullDefault:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {"anyOf": [handler(schema), {"type": "null"}]}
+
+
+ResourceId = Annotated[str, AfterValidator(lambda text: text if text.isprintable() else "")]
+"""An id in a path. No id is unprintable, and PostgreSQL cannot compare U+0000: such a text is the id of nothing."""
 
 
 def parse_item_id(text: str) -> int | None:

@@ -1,6 +1,8 @@
 """The OpenAPI description, with an example of every response and every error."""
 
+from collections.abc import Mapping
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, Literal
 
 import orjson
@@ -52,16 +54,19 @@ class ErrorResponse(Strict):
     error: ErrorBody
 
 
-def responses(model: type[BaseModel], *codes: str, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation: its success, whose example is in `api/examples`, and its errors."""
-    return {status: {"model": model, "headers": _headers(status)}, **_errors(codes)}
-
-
-def text_responses(example: str, *codes: str) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation that returns plain text, and its errors."""
-    content = {"schema": {"type": "string"}, "example": example}
-    success = {"description": "OK", "content": {"text/plain": content}, "headers": _headers(200)}
-    return {200: success, **_errors(codes)}
+def responses(
+    model: type[BaseModel] | None, *codes: str, status: int = 200, texts: Mapping[str, str] = MappingProxyType({})
+) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of an operation: its success and its errors. `api/examples` has examples of JSON, `texts` those
+    of other media types.
+    """
+    success: dict[str, Any] = {"headers": _headers(status)}
+    success |= {"description": "OK"} if model is None else {"model": model}
+    if texts:
+        success["content"] = {
+            media: {"schema": {"type": "string"}, "example": example} for media, example in texts.items()
+        }
+    return {status: success, **_errors(codes)}
 
 
 def _errors(codes: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
@@ -110,7 +115,7 @@ def operation_id(route: APIRoute) -> str:
 
 
 def install(app: FastAPI) -> None:
-    """Adds the schemas of request bodies to the description and removes those of the framework's own errors."""
+    """Adds the schemas of request bodies to the description, and the examples."""
     describe_routes = app.openapi
 
     def describe() -> dict[str, Any]:
@@ -120,24 +125,11 @@ def install(app: FastAPI) -> None:
             _, definitions = models_json_schema(
                 [(body, "validation") for body in BODIES], ref_template="#/components/schemas/{model}"
             )
-            schemas = schema["components"]["schemas"]
-            schemas |= definitions.get("$defs", {})
-            for name in ("HTTPValidationError", "ValidationError"):
-                schemas.pop(name, None)
-            _drop_framework_errors(schema)
+            schema["components"]["schemas"] |= definitions.get("$defs", {})
             _add_examples(schema)
         return schema
 
     app.openapi = describe  # type: ignore[method-assign]  # the documented way to extend the description
-
-
-def _drop_framework_errors(schema: dict[str, Any]) -> None:
-    """Removes the 422 that the framework adds to operations with parameters; ours are declared by `responses`."""
-    for operations in schema["paths"].values():
-        for operation in operations.values():
-            content = operation["responses"].get("422", {}).get("content", {}).get("application/json", {})
-            if content.get("schema", {}).get("$ref", "").endswith("HTTPValidationError"):
-                del operation["responses"]["422"]
 
 
 def read_examples() -> dict[str, dict[str, Any]]:

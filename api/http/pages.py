@@ -3,17 +3,20 @@
 A user types a token into the forms, so the page loads no scripts but ours.
 """
 
+import asyncio
 import base64
 import hashlib
 import re
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
+from weakref import WeakKeyDictionary
 
-from fastapi import APIRouter, Request, Response
+import orjson
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.params import Depends as Dependency
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse
 
 from api.errors import ApiError
 from api.http.dependencies import NoQuery
@@ -28,15 +31,16 @@ _MEDIA_TYPES: Final = {
     "favicon.png": "image/png",
 }
 _CACHE_A_DAY: Final = {"Cache-Control": "public, max-age=86400"}
+_described: Final = WeakKeyDictionary[FastAPI, "asyncio.Task[tuple[bytes, str]]"]()
 
 
 def policy(directives: Mapping[str, str]) -> str:
     return "; ".join(f"{directive} {source}" for directive, source in directives.items())
 
 
-def digest(element: str, page: str) -> str:
-    """The policy source that allows the content of the page's first such element."""
-    match = re.search(rf"<{element}>(.*?)</{element}>", page, re.DOTALL)
+def script_source(page: str) -> str:
+    """The policy source that allows the page's first script."""
+    match = re.search("<script>(.*?)</script>", page, re.DOTALL)
     return source_of(match[1] if match else "")
 
 
@@ -45,21 +49,32 @@ def source_of(content: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
-async def description(request: Request, _: NoQuery) -> JSONResponse:
-    return JSONResponse(request.app.openapi())
+async def description(request: Request, _: NoQuery) -> Response:
+    return Response((await _descriptions(request.app))[0], media_type="application/json")
 
 
 async def for_language_models(request: Request, _: NoQuery) -> PlainTextResponse:
     """The operations in the form of llmstxt.org, so that a language model finds the description."""
-    app = request.app
+    return PlainTextResponse((await _descriptions(request.app))[1])
+
+
+async def _descriptions(app: FastAPI) -> tuple[bytes, str]:
+    """The OpenAPI description and its overview, made once, in a thread: no request waits for that."""
+    if app not in _described:
+        _described[app] = asyncio.create_task(asyncio.to_thread(_describe, app))
+    return await asyncio.shield(_described[app])
+
+
+def _describe(app: FastAPI) -> tuple[bytes, str]:
+    described = app.openapi()
     operations = [
         f"- `{method.upper()} {path}`: {operation['summary']}"
-        for path, methods in app.openapi()["paths"].items()
+        for path, methods in described["paths"].items()
         for method, operation in methods.items()
     ]
     head = [f"# {app.title}", "", f"> {app.summary}", "", app.description.strip(), "", "## API", ""]
     links = [f"- [OpenAPI description]({DESCRIPTION_PATH}): every field, limit and error", "- [Forms](/docs)"]
-    return PlainTextResponse("\n".join([*head, *links, "", "## Operations", "", *operations, ""]))
+    return orjson.dumps(described), "\n".join([*head, *links, "", "## Operations", "", *operations, ""])
 
 
 async def forms(request: Request, _: NoQuery) -> HTMLResponse:
@@ -76,7 +91,7 @@ async def forms(request: Request, _: NoQuery) -> HTMLResponse:
     page.headers[POLICY_HEADER] = policy(
         {
             "default-src": "'self'",
-            "script-src": f"'self' {digest('script', bytes(page.body).decode())}",
+            "script-src": f"'self' {script_source(bytes(page.body).decode())}",
             "style-src": "'self' 'unsafe-inline'",
             "img-src": "'self' data:",
             "frame-ancestors": "'none'",

@@ -183,7 +183,7 @@ class GearProtocol(HttpToolsProtocol):
         return is_idle and not (self._is_in_message or self.transport.is_closing() or drain.is_draining)
 
     def _read_on(self, admission: Admission) -> None:
-        """Reads the next request of a connection whose last one was refused: at once, or later where that is often."""
+        """Reads the next request of a connection after a refusal: at once, or later where refusals are many."""
         if seconds := admission.refusals.hold_seconds():
             self.flow.pause_reading()
         self.loop.call_later(seconds, self.on_response_complete)

@@ -10,7 +10,7 @@ from opentelemetry import trace
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.current_request import request_scope
+from api.current_request import request_scope, response_headers
 from api.log import log
 
 REQUEST_ID_HEADER = "X-Request-Id"
@@ -83,6 +83,11 @@ class RequestIdMiddleware:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
+                for name, value in response_headers(scope).items():
+                    if name == "Vary":
+                        headers.add_vary_header(value)
+                    else:
+                        headers[name] = value
                 headers[REQUEST_ID_HEADER] = identity
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers.setdefault("Cache-Control", "no-store")  # accounts, addresses of buyers' pages, items on offer

@@ -1,10 +1,10 @@
 """Expiry: orders that stay `created` for too long fail, which ends their reservations."""
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from api.background import FailingRows
+from api.background import FailingRows, PeriodicWorker
 from store.connection.engine import Store
 from store.orders import batches
 from store.records import Order
@@ -14,13 +14,30 @@ MIN_INTERVAL_SECONDS: Final = 1.0
 BATCH: Final = 100  # one transaction: SQLite's lock is free again in well under a second
 
 
+def expiry(
+    store: Store, after: timedelta, wake_workers: Callable[[], None], count_expired: Callable[[int], None]
+) -> PeriodicWorker:
+    """The worker that fails orders which stayed `created` for so long, counts the real ones and wakes the others then.
+    Any number of processes may run it.
+    """
+    failing = FailingRows[str]("expiry")
+
+    async def run_once() -> float:
+        expired, seconds = await apply_expiry(store, datetime.now(UTC), after, failing)
+        if expired:
+            count_expired(sum(not order.sandbox for order in expired))
+            wake_workers()
+        return seconds
+
+    return PeriodicWorker("expiry", run_once)
+
+
 async def apply_expiry(
-    store: Store, now: datetime, expiry: timedelta, failing: FailingRows[str] | None = None
+    store: Store, now: datetime, after: timedelta, failing: FailingRows[str]
 ) -> tuple[list[Order], float]:
     """Fails one batch of orders that stayed `created` for so long; returns them and the seconds until the next
     batch. Writes nothing where none is due.
     """
-    failing = failing or FailingRows("expiry")
 
     async def expire(order_ids: Sequence[str]) -> list[Order]:
         async with store.transaction() as connection:
@@ -28,11 +45,11 @@ async def apply_expiry(
 
     async with store.reading() as connection:
         oldest = await batches.next_expiry(connection, failing.paused())
-        is_due = oldest is not None and oldest + expiry <= now
-        due = await batches.expirable(connection, now - expiry, BATCH, failing.paused()) if is_due else []
+        is_due = oldest is not None and oldest + after <= now
+        due = await batches.expirable(connection, now - after, BATCH, failing.paused()) if is_due else []
     if not is_due:
         # an order that is placed from now on is not due before the whole expiry has passed
-        seconds = (expiry if oldest is None else oldest + expiry - now).total_seconds()
+        seconds = (after if oldest is None else oldest + after - now).total_seconds()
         return [], min(INTERVAL_SECONDS, max(MIN_INTERVAL_SECONDS, seconds))
     expired = await failing.run(due, expire)
     return expired, 0.0 if expired else MIN_INTERVAL_SECONDS

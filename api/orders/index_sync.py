@@ -104,7 +104,7 @@ class IndexSync:
             log.exception("an index update fails; report it", **_identity(rows[0]), failures=rows[0].failures + 1)
 
     async def record(
-        self, batch: list[IndexUpdate], accepted: Collection[IndexUpdate], failed: Collection[IndexUpdate] = ()
+        self, batch: list[IndexUpdate], accepted: Collection[IndexUpdate], failed: Collection[IndexUpdate]
     ) -> None:
         """Records for each row that the index has it, or when it is tried again."""
         async with self._store.transaction() as connection:

@@ -100,9 +100,9 @@ async def _is_accounted_for(store: Store, platform: Platform, item: int) -> bool
         return item in await index_outbox.may_be_bound_among(connection, platform.id, [item], datetime.now(UTC))
 
 
-def sandbox_offer(platform: Platform, item: int, trade_link: str | None) -> tuple[Offer, Scenario]:
+def sandbox_offer(platform: Platform, item: int, fields: AdditionalFields | None) -> tuple[Offer, Scenario]:
     """The item as the sandbox has it and the scenario of its order; touches neither the engine nor a real item."""
-    scenario = scenario_of(str(item), trade_link)
+    scenario = scenario_of(str(item), None if fields is None else fields.trade_link)
     if scenario is None:
         raise item_not_in_sandbox(str(item))
     if scenario.refused is not None:

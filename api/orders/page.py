@@ -11,7 +11,7 @@ from typing import Final, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from api.http.pages import POLICY_HEADER, digest, policy, source_of
+from api.http.pages import POLICY_HEADER, policy, script_source, source_of
 from mappings.money import from_minor
 from mappings.platforms import Platform
 from store.records import Order
@@ -54,7 +54,7 @@ def _page() -> _Page:
         loader=PackageLoader("api"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     page, *styles = (PackageLoader("api").get_source(environment, name)[0] for name in ("order.html", *STYLES))
-    return _Page(environment.get_template("order.html"), digest("script", page), "".join(styles))
+    return _Page(environment.get_template("order.html"), script_source(page), "".join(styles))
 
 
 def headers(order: Order) -> dict[str, str]:
@@ -124,7 +124,7 @@ def _written(code: str) -> tuple[str, str | None]:
     return language, next((scripts[part] for part in rest if part in scripts), _USUALLY.get(language))
 
 
-def steps_of(state: State, language: str = ENGLISH) -> list[Step]:
+def steps_of(state: State, language: str) -> list[Step]:
     """The steps that are behind and ahead of this state; one that ended badly comes after the last that was surely
     reached, and nothing follows it.
     """

@@ -1,6 +1,6 @@
 """The routes of orders, of their callbacks, and of the buyer's page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from api.auth import FulfilToken, OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
 from api.http.dependencies import NoQuery, only_query
+from api.http.fields import ResourceId
 from api.http.json_body import body_of, json_response, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit
@@ -43,14 +44,7 @@ PLACING_ERRORS = (*BODY_ERRORS, "unknown_platform", "idempotency_key_reused", "t
 """What every operation that places orders may answer."""
 
 
-async def wake_workers_of(request: Request) -> Callable[[], None]:
-    """A dependency: starts the background work after an order has changed."""
-    wake_workers: Callable[[], None] = request.app.state.wake_workers
-    return wake_workers
-
-
-WakeWorkers = Annotated[Callable[[], None], Depends(wake_workers_of)]
-OrderId = Annotated[str, Path(alias="id", description="the order's id")]
+OrderId = Annotated[ResourceId, Path(alias="id", description="the order's id")]
 OfState = Annotated[State | None, Query(alias="state", description="only orders that are in this state")]
 OfAccount = Annotated[
     str | None,
@@ -80,7 +74,6 @@ async def order_item(
     key: Annotated[str | None, Depends(key_of)],
     body: Annotated[OrderBody, Depends(body_of(OrderBody))],
     services: OrderDependency,
-    wake_workers: WakeWorkers,
 ) -> Response:
     """Binds the item to a new order: it is out of searches within 2 seconds, and nobody else can order it.
 
@@ -89,7 +82,7 @@ async def order_item(
     marks both. A refusal is not kept, but it is final for what was sent before it: a call with the same key that is
     still on its way orders nothing any more.
     """
-    placed = await place_order(services, token, body, Call(key, body_digest(request.state.json)), wake_workers)
+    placed = await place_order(services, token, body, Call(key, body_digest(request.state.json)))
     return placed_response(placed)
 
 
@@ -137,7 +130,6 @@ async def transition_order(
     _: NoQuery,
     body: Annotated[TransitionBody, Depends(body_of(TransitionBody))],
     services: OrderDependency,
-    wake_workers: WakeWorkers,
 ) -> Response:
     """Moves the order: any way that exists with the scope `fulfil`; its own token may cancel it while it is `created`.
 
@@ -147,7 +139,7 @@ async def transition_order(
     order, events = await move_order(services, token, order_id, body)
     if not order.sandbox:
         services.metrics.count_transitions(order.state)
-    wake_workers()
+    services.wake_workers()
     return _with_history(services, order, events)
 
 
@@ -195,7 +187,6 @@ async def replay_delivery(
     token: OrderOrFulfilToken,
     _: NoQuery,
     services: OrderDependency,
-    wake_workers: WakeWorkers,
 ) -> Response:
     """Sends the event again at once, whatever became of it, with the same `webhook-id` and a new round of attempts."""
     is_number = number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS
@@ -204,21 +195,21 @@ async def replay_delivery(
         delivery = await redelivery.replay(connection, order.id, int(number), datetime.now(UTC)) if is_number else None
     if delivery is None:
         raise ApiError("delivery_not_found")
-    wake_workers()
+    services.wake_workers()
     return json_response({"delivery": delivery_entry(delivery)}, 202)
 
 
 @router.get("/orders/{status_key}", include_in_schema=False, dependencies=[Depends(charge_address)])
 async def order_page(
     request: Request,
-    status_key: str,
+    status_key: ResourceId,
     _: Annotated[None, Depends(only_query("language"))],
     services: OrderDependency,
     language: str | None = None,
 ) -> Response:
     """The order's page for its buyer, who has its unguessable address and no token, in their language."""
     async with services.store.reading() as connection:
-        order = await orders.get_by_status_key(connection, status_key) if status_key.isprintable() else None
+        order = await orders.get_by_status_key(connection, status_key)
     if order is None:
         raise ApiError("order_not_found", "no order has this address")
     target = page.next_url(order)

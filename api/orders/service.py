@@ -1,6 +1,6 @@
 """The rules of ordering: places an order in one transaction, answers retries, and reads orders."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -65,10 +65,8 @@ class Placed:
     replayed: bool
 
 
-async def place_order(
-    services: OrderServices, token: Token, body: OrderBody, call: Call, wake_workers: Callable[[], None]
-) -> Placed:
-    """Places the order; `wake_workers` is called after the commit. A repeated call gets its first response.
+async def place_order(services: OrderServices, token: Token, body: OrderBody, call: Call) -> Placed:
+    """Places the order, and wakes the workers after the commit. A repeated call gets its first response.
 
     Raises ApiError: 422 for what the body alone breaks and for a key of another body, 404 for an unknown item, 409 for
     one that cannot be ordered now or has another price than expected. The engine is asked before the transaction,
@@ -91,7 +89,7 @@ async def place_order(
     if not placed.replayed:
         if not token.sandbox:
             services.metrics.count_transitions("created")
-        wake_workers()
+        services.wake_workers()
         if scenario is not None and scenario.lost:
             raise ApiError("store_unavailable", "the sandbox placed the order and loses this response: call again")
     return placed
@@ -274,8 +272,7 @@ async def _validate(services: OrderServices, request: OrderRequest) -> tuple[New
     if item is None:
         raise item_not_in_sandbox(body.item) if token.sandbox else item_not_found(platform, body.item)
     if token.sandbox:
-        trade_link = body.additional_fields.trade_link if body.additional_fields else None
-        offer, scenario = sandbox_offer(platform, item, trade_link)
+        offer, scenario = sandbox_offer(platform, item, body.additional_fields)
     else:
         offer = await real_offer(services, platform, item)
     new = new_order(services.settings, token, body, offer, request.call)

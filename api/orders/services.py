@@ -1,10 +1,11 @@
 """What orders work with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Protocol
 
 from fastapi import Depends
 
+from api.background import PeriodicWorker
 from api.engine.client import Engine
 from api.http.dependencies import service
 from api.settings import Settings
@@ -21,13 +22,21 @@ class OrderMetrics(Protocol):
 
 @dataclass(frozen=True)
 class OrderServices:
-    """The engine of orders, whose connections no search takes, and the store."""
+    """The engine of orders, whose connections no search takes, the store, and the workers that a change of orders
+    wakes: `woken`.
+    """
 
     settings: Settings
     engine: Engine
     platforms: Platforms
     store: Store
     metrics: OrderMetrics
+    woken: list[PeriodicWorker] = field(default_factory=list)
+
+    def wake_workers(self) -> None:
+        """Starts the background work after an order has changed."""
+        for worker in self.woken:
+            worker.wake()
 
 
 OrderDependency = Annotated[OrderServices, Depends(service(OrderServices))]

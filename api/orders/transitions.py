@@ -38,8 +38,7 @@ def sees(token: Token, order: Order) -> bool:
 
 async def visible(connection: AsyncConnection, token: Token, order_id: str) -> Order:
     """The order of this id; raises ApiError `order_not_found` where the token must not see it."""
-    # no id is unprintable, and PostgreSQL cannot compare one with U+0000
-    order = await orders.get(connection, order_id) if order_id.isprintable() else None
+    order = await orders.get(connection, order_id)
     if order is None or not sees(token, order):
         raise ApiError("order_not_found")
     return order

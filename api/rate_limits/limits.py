@@ -10,15 +10,14 @@ from typing import Protocol
 
 from limits import RateLimitItem
 from limits import parse as parse_rate_limit
-from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
+from api.current_request import response_headers
 from api.errors import ApiError
 from api.rate_limits.storage import Quota, WindowCounter
 from store.auth.tokens import Token
 
 OF_ADDRESS = "from this address without a valid token"
-_QUOTA_KEY = "gear.quota"
 
 
 class LimitMetrics(Protocol):
@@ -91,22 +90,6 @@ class RateLimits:
                 del self._searches[token.id]
 
 
-class QuotaHeaders:
-    """Tells on each response what is left of the limit that its request was charged to."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_with_quota(message: Message) -> None:
-            quota: Quota | None = scope.get(_QUOTA_KEY)
-            if message["type"] == "http.response.start" and quota is not None:
-                MutableHeaders(scope=message).update(quota.headers)
-            await send(message)
-
-        await self.app(scope, receive, send_with_quota)
-
-
 def address_of(scope: Scope) -> str | None:
     """Whom an address belongs to: an IPv4 address, or the /64 of an IPv6 one; None for a local socket."""
     client = scope.get("client")
@@ -123,7 +106,7 @@ def address_of(scope: Scope) -> str | None:
 
 
 def _require(scope: Scope, quota: Quota, whose: str, cost: int = 1) -> None:
-    scope[_QUOTA_KEY] = quota
+    response_headers(scope).update(quota.headers)
     if quota.admitted:
         return
     # more is left after the reset, all of it after two windows

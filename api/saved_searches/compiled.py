@@ -1,8 +1,10 @@
 """Saved searches as clauses that the log of changes is asked with, and what its responses mean."""
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 import orjson
@@ -13,13 +15,17 @@ from api.engine.feed import MatchedEntry
 from api.engine.responses import SearchEngine
 from api.errors import ApiError
 from api.http.json_body import checked, parse
+from api.log import log
 from api.saved_searches.prefilter import Fields, Prefilter, prefilter_of
 from api.saved_searches.schemas import SavedSearchBody
 from api.search.forced_filters import read_filters
 from mappings.platforms import Platforms
+from store.connection.engine import Store
+from store.saved_searches import searches
 from store.saved_searches.searches import SavedSearch
 
 SIDES: Final = 2
+MAX_COMPILED: Final = 20  # searches, then others have the event loop
 NOTHING: Final = b'{"match_none":{}}'
 
 
@@ -47,6 +53,62 @@ def compiled(engine: SearchEngine, platforms: Platforms, fields: Fields, search:
     return Compiled(orjson.dumps(clause), prefilter_of(fields, clause))
 
 
+class ClauseCache:
+    """The clauses of saved searches, each read and parsed once; `max_read` searches are read at once."""
+
+    def __init__(self, engine: SearchEngine, store: Store, platforms: Platforms, fields: Fields, max_read: int) -> None:
+        self._engine = engine
+        self._store = store
+        self._platforms = platforms
+        self._fields = fields
+        self._max_read = max_read
+        self._clauses: dict[str, Compiled | None] = {}
+        self._clears = 0
+
+    def clear(self) -> None:
+        """The vocabulary has changed: all texts are read anew, also those that are being read."""
+        self._clears += 1
+        self._clauses = {}
+
+    async def read(self, ids: Collection[str]) -> tuple[dict[Compiled, list[str]], list[str]]:
+        """These searches by their clause, which several may share, and those that this version cannot read.
+
+        Raises StoreUnavailable.
+        """
+        while True:
+            clears = self._clears
+            clauses = await self._read(ids)
+            if clears == self._clears:  # else texts mean something else by now
+                break
+        self._clauses = clauses
+        searches_of: dict[Compiled, list[str]] = {}
+        for each, clause in clauses.items():
+            if clause is not None:
+                searches_of.setdefault(clause, []).append(each)
+        return searches_of, [each for each, clause in clauses.items() if clause is None]
+
+    async def _read(self, ids: Collection[str]) -> dict[str, Compiled | None]:
+        unknown = sorted(each for each in ids if each not in self._clauses)
+        clauses = {each: self._clauses[each] for each in ids if each in self._clauses}
+        same = {each.clause: each for each in clauses.values() if each is not None}
+        for begin in range(0, len(unknown), self._max_read):
+            async with self._store.reading() as connection:
+                added = await searches.with_ids(connection, unknown[begin : begin + self._max_read])
+            for number, search in enumerate(added):
+                if number % MAX_COMPILED == 0:
+                    await asyncio.sleep(0)
+                clause = self._clause(search)
+                clauses[search.id] = clause and same.setdefault(clause.clause, clause)
+        return clauses
+
+    def _clause(self, search: SavedSearch) -> Compiled | None:
+        try:
+            return compiled(self._engine, self._platforms, self._fields, search)
+        except Exception:  # of this one: the others are matched
+            log.exception("a saved search cannot be read", search=search.id)
+            return None
+
+
 def read_request(fields: Sequence[str], after: int, last: int) -> bytes:
     """The search for what both sides of the changes (after, last] have in these fields."""
     which = b'{"range":{"seq":{"gt":%d,"lte":%d}}}' % (after, last)
@@ -72,19 +134,21 @@ def sequences_by_clause(entries: Iterable[MatchedEntry]) -> dict[str, list[int]]
     """By the clause's name, the changes after which an item matches that did not match before, in their order."""
     before, after = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set)
     for entry in entries:
-        side = before if entry.side == Side.BEFORE else after
+        side, seq = before if entry.side == Side.BEFORE else after, entry.seq
         for name in entry.matched_queries:
-            side[name].add(entry.seq)
+            side[name].add(seq)
     matches = {name: sorted(seqs - before[name]) for name, seqs in after.items()}
     return {name: seqs for name, seqs in matches.items() if seqs}
 
 
-def cut(matches: Mapping[str, Sequence[int]], last: int, most: int) -> int:
-    """The change up to which no more than `most` matches are told at once; at least one change is."""
-    seqs = sorted(seq for each in matches.values() for seq in each)
-    if len(seqs) <= most:
-        return last
-    return max(seqs[0], seqs[most] - 1)
+def cut(matches: Mapping[int, int], last: int, maximum: int) -> int:
+    """The change up to which there are no more than `maximum` matches, whose number is given by change; the first one
+    is never left out.
+    """
+    for seq, total in zip(seqs := sorted(matches), accumulate(matches[seq] for seq in seqs), strict=True):
+        if total > maximum:
+            return min(last, max(seqs[0], seq - 1))
+    return last
 
 
 def bodies_of(seqs: Sequence[int], contents: Mapping[int, bytes], size: int) -> list[bytes]:

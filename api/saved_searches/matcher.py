@@ -4,27 +4,30 @@ Its place in the log moves in the transaction that queues the callbacks: each ma
 """
 
 import asyncio
+import operator
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import reduce
 from typing import Final
 
 from opensearchpy.exceptions import TransportError
 
 from api.background import Lease, PeriodicWorker
 from api.changes.entries import Side, changes_of
-from api.changes.log import MAX_SIDES, ChangeLog, segments_from
-from api.changes.tail import Tail
+from api.changes.feed import ChangeFeed
+from api.changes.log import MAX_SIDES, segments_from
 from api.engine.errors import NotLoadedError
-from api.engine.feed import FeedEngine, MatchedEntry
+from api.engine.feed import MatchedEntry
 from api.errors import ApiError
 from api.log import log
 from api.saved_searches.compiled import (
     NOTHING,
+    ClauseCache,
     Compiled,
     bodies_of,
-    compiled,
     cut,
     read_request,
     request_of,
@@ -36,9 +39,8 @@ from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.feeds import Feed, Segment
 from store.leases import LeaseLostError
+from store.records import Place
 from store.saved_searches import matching, searches
-from store.saved_searches.matching import Place
-from store.saved_searches.searches import SavedSearch
 
 TICK_SECONDS: Final = 0.5
 IDLE_SECONDS: Final = 2.0  # while there is no search, or another worker matches
@@ -48,7 +50,6 @@ RETRY_SECONDS: Final = 1.0  # after an unexpected error
 
 MAX_CLAUSES: Final = 20  # searches of one request: the engine takes 1,024 clauses
 MAX_AT_ONCE: Final = 4  # at the same time
-MAX_COMPILED: Final = 20  # then others have the event loop
 MAX_PREFILTERED: Final = 500
 
 
@@ -71,36 +72,27 @@ class Matcher:
 
     def __init__(
         self,
-        engine: FeedEngine,
+        feed: ChangeFeed,
         store: Store,
         platforms: Platforms,
-        change_log: ChangeLog,
-        tail: Tail,
         set_lag: Callable[[float], None],
         limits: Limits,
     ) -> None:
-        self._engine = engine
+        self._engine = feed.engine
         self._store = store
-        self._platforms = platforms
-        self._log = change_log
-        self.name = change_log.feed
-        self._tail = tail
+        self._log = feed.log
+        self.name = feed.log.feed
+        self._tail = feed.tail
         self._set_lag = set_lag
         self._all_matched_at = time.monotonic()
         self.lease = Lease(store, matching.LEASES, self.name, LEASE_SECONDS, RENEW_SECONDS)
-        self._fields = Fields(engine.properties)
-        self._clauses: dict[str, Compiled | None] = {}
-        self._clears = 0
+        self._fields = Fields(feed.engine.properties)
+        self.clauses = ClauseCache(feed.engine, store, platforms, self._fields, limits.max_read)
         self._failing: Place | None = None  # the last change of the smallest batch that failed unexpectedly
         self._failures = 0  # one after the other
         self._limits = limits
         self.on_match: Callable[[], None] = lambda: None
         self.worker = PeriodicWorker("saved searches", self.run_once, retry_seconds=RETRY_SECONDS)
-
-    def forget_clauses(self) -> None:
-        """The vocabulary has changed: all texts are read anew, also those that are being read."""
-        self._clears += 1
-        self._clauses = {}
 
     async def run_once(self) -> float:
         """One tick, if this worker has the lease; returns the seconds until the next. Raises StoreUnavailable."""
@@ -148,11 +140,11 @@ class Matcher:
         # read after the feed: a search that is not among them was saved after what is matched now was committed
         async with self._store.reading() as connection:
             before = await matching.place(connection, self.name)
-            has_more = (before.segment, before.seq) != (feed.newest.id, feed.committed)
+            has_more = before != feed.end
             live = await searches.live(connection, datetime.now(UTC)) if has_more else {}
         if not has_more:
             return False
-        segments = segments_from(feed, before.segment, before.seq)
+        segments = segments_from(feed, before)
         if not segments:
             await self._begin_anew(feed, before)
             return False
@@ -182,7 +174,7 @@ class Matcher:
         return min(last, before.seq + max(1, (failing.seq - before.seq) // 2))
 
     async def _begin_anew(self, feed: Feed, before: Place) -> None:
-        await self._skip(before, Place(feed.newest.id, feed.committed))
+        await self._skip(before, feed.end)
         log.error("the log of changes is gone: saved searches go on from now, and their gapAt says so")
 
     async def _skip(self, before: Place, after: Place) -> None:
@@ -193,20 +185,19 @@ class Matcher:
 
     async def _match(self, segment: Segment, before: Place, last: int, live: Mapping[str, int]) -> None:
         """Queues what the searches find in the changes up to `last` of a log, or in fewer where that is much."""
-        searches_of, missed = await self._compiled(live)
-        matches: dict[str, list[int]] = {}
+        searches_of, missed = await self.clauses.read(live)
+        seqs_of: dict[str, list[int]] = {}
         if last > before.seq:
             candidates = await self._prefiltered(segment, list(searches_of), before.seq, last)
-            entries, refused = await self._ask_all(segment, candidates)
-            by_clause = sequences_by_clause(entries)
-            for number, (clause, _) in enumerate(candidates):
+            matches, refused, last = await self._ask_all(
+                segment, range(before.seq + 1, last + 1), candidates, searches_of
+            )
+            for clause, seqs in matches.items():
                 for each in searches_of[clause]:
-                    matches[each] = [seq for seq in by_clause.get(str(number), ()) if seq > live[each]]
-                    if number in refused:
-                        log.error("a saved search cannot be matched", search=each)
-                        missed.append(each)
-        last = cut(matches, last, self._limits.max_matches)
-        seqs_of = {each: [seq for seq in seqs if seq <= last] for each, seqs in matches.items()}
+                    seqs_of[each] = [seq for seq in seqs if live[each] < seq <= last]
+            for each in (each for clause in refused for each in searches_of[clause]):
+                log.error("a saved search cannot be matched", search=each)
+                missed.append(each)
         contents = await self._contents(segment, sorted({seq for seqs in seqs_of.values() for seq in seqs}))
         size = self._limits.max_changes_a_callback
         bodies = {each: bodies_of(seqs, contents, size) for each, seqs in seqs_of.items() if seqs}
@@ -218,53 +209,18 @@ class Matcher:
         if bodies:
             self.on_match()
 
-    async def _compiled(self, live: Mapping[str, int]) -> tuple[dict[Compiled, list[str]], list[str]]:
-        """The searches by what is asked for them, which several may share, and those that this version cannot read."""
-        while True:
-            clears = self._clears
-            clauses = await self._read(live)
-            if clears == self._clears:  # else texts mean something else by now
-                break
-        self._clauses = clauses
-        searches_of: dict[Compiled, list[str]] = {}
-        for each, clause in clauses.items():
-            if clause is not None:
-                searches_of.setdefault(clause, []).append(each)
-        return searches_of, [each for each, clause in clauses.items() if clause is None]
-
-    async def _read(self, live: Mapping[str, int]) -> dict[str, Compiled | None]:
-        """The searches as clauses; those that are known are not read again."""
-        unknown = sorted(live.keys() - self._clauses.keys())
-        clauses = {each: self._clauses[each] for each in live.keys() & self._clauses.keys()}
-        same = {each.clause: each for each in clauses.values() if each is not None}
-        max_read = self._limits.max_read
-        for begin in range(0, len(unknown), max_read):
-            async with self._store.reading() as connection:
-                added = await searches.with_ids(connection, unknown[begin : begin + max_read])
-            for number, search in enumerate(added):
-                if number % MAX_COMPILED == 0:
-                    await asyncio.sleep(0)
-                clause = self._clause(search)
-                clauses[search.id] = clause and same.setdefault(clause.clause, clause)
-        return clauses
-
-    def _clause(self, search: SavedSearch) -> Compiled | None:
-        try:
-            return compiled(self._engine, self._platforms, self._fields, search)
-        except Exception:  # of this one: the others are matched
-            log.exception("a saved search cannot be read", search=search.id)
-            return None
-
     async def _prefiltered(
         self, segment: Segment, clauses: Sequence[Compiled], after: int, last: int
-    ) -> list[tuple[Compiled, list[int]]]:
-        """Those that the changes (after, last] may concern, each with these changes; similar ones are neighbours."""
+    ) -> list[tuple[Compiled, int]]:
+        """Those that the changes (after, last] may concern, each with the set of these changes by their places; similar
+        ones are neighbours.
+        """
         log_name = self._log.name(segment.id)
         sides: dict[int, dict[int, Mapping[str, Sequence[object]]]] = {Side.BEFORE: {}, Side.AFTER: {}}
         for entry in await self._engine.matched(log_name, read_request(self._fields.read, after, last)):
             sides[entry.side][entry.seq - after - 1] = entry.fields
         before, now = Batch(self._fields, sides[Side.BEFORE]), Batch(self._fields, sides[Side.AFTER])
-        selected: list[tuple[Compiled, list[int]]] = []
+        selected: list[tuple[Compiled, int]] = []
         has_failed = False
         for number, clause in enumerate(clauses):
             try:
@@ -275,36 +231,49 @@ class Matcher:
                 has_failed = True
                 candidates = now.all
             if candidates:
-                selected.append((clause, [after + 1 + place for place in places_in(candidates)]))
+                selected.append((clause, candidates))
             if number % MAX_PREFILTERED == 0:
                 await asyncio.sleep(0)
         return sorted(selected, key=lambda each: each[1])
 
     async def _ask_all(
-        self, segment: Segment, candidates: Sequence[tuple[Compiled, list[int]]]
-    ) -> tuple[list[MatchedEntry], set[int]]:
-        """The sides of changes that clauses match, by the clauses' numbers, and the numbers that the engine refuses."""
-        listed = [(number, clause, seqs) for number, (clause, seqs) in enumerate(candidates)]
+        self,
+        segment: Segment,
+        changes: range,
+        candidates: Sequence[tuple[Compiled, int]],
+        searches_of: Mapping[Compiled, Sequence[str]],
+    ) -> tuple[dict[Compiled, list[int]], list[Compiled], int]:
+        """The changes that each clause matches, the clauses that the engine refuses, and the last change up to which
+        these are complete: as soon as there are more matches than one transaction takes, fewer changes are asked for.
+        """
+        matches: dict[Compiled, list[int]] = {}
+        counts, refused = Counter[int](), list[int]()
+        listed = [(number, clause, places) for number, (clause, places) in enumerate(candidates)]
         parts = [listed[begin : begin + MAX_CLAUSES] for begin in range(0, len(listed), MAX_CLAUSES)]
-        entries: list[MatchedEntry] = []
-        refused = set[int]()
         for begin in range(0, len(parts), MAX_AT_ONCE):
             if not await self._is_leased():
                 raise LeaseLostError
-            for matches in await asyncio.gather(
-                *(self._ask(segment, part, refused) for part in parts[begin : begin + MAX_AT_ONCE])
-            ):
-                entries += matches
-        return entries, refused
+            some = (self._ask(segment, changes, part, refused) for part in parts[begin : begin + MAX_AT_ONCE])
+            for entries in await asyncio.gather(*some):
+                for name, seqs in sequences_by_clause(entries).items():
+                    clause = candidates[int(name)][0]
+                    matches[clause] = seqs
+                    counts.update(dict.fromkeys(seqs, len(searches_of[clause])))
+                await asyncio.sleep(0)
+            changes = range(changes.start, 1 + cut(counts, changes[-1], self._limits.max_matches))
+        return matches, [candidates[number][0] for number in refused], changes[-1]
 
     async def _ask(
-        self, segment: Segment, part: Sequence[tuple[int, Compiled, list[int]]], refused: set[int]
+        self, segment: Segment, changes: range, part: Sequence[tuple[int, Compiled, int]], refused: list[int]
     ) -> list[MatchedEntry]:
         """The sides that these clauses match. Where the engine refuses, it is asked with half of them: together they
         may have more clauses than it takes. One that does not answer is asked nothing more.
         """
         log_name = self._log.name(segment.id)
-        seqs = sorted({seq for _, _, each in part for seq in each})
+        places = reduce(operator.or_, (places for _, _, places in part)) & ~(-1 << len(changes))
+        seqs = [changes[place] for place in places_in(places)]
+        if not seqs:
+            return []
         try:
             clauses = (clause.named(str(number)) for number, clause, _ in part)
             return await self._engine.matched(log_name, request_of(clauses, seqs))
@@ -313,11 +282,11 @@ class Matcher:
                 raise
             if len(part) > 1:
                 half = len(part) // 2
-                first = await self._ask(segment, part[:half], refused)
-                return first + await self._ask(segment, part[half:], refused)
+                first = await self._ask(segment, changes, part[:half], refused)
+                return first + await self._ask(segment, changes, part[half:], refused)
             await self._engine.matched(log_name, request_of([NOTHING], seqs))  # or it is the engine's fault
             log.exception("the engine refuses a saved search")
-            refused.add(part[0][0])
+            refused.append(part[0][0])
             return []
 
     async def _contents(self, segment: Segment, seqs: Sequence[int]) -> dict[int, bytes]:

@@ -1,4 +1,4 @@
-"""Which saved searches a batch of changes may concern, told before the engine is asked. Pure.
+"""Which saved searches a batch of changes may concern, evaluated before the engine is asked. Pure.
 
 A clause is evaluated as the engine would, for all changes of a batch at once: a set of changes is an integer with a
 bit for each. What cannot be evaluated here, such as similar words, may match and may not. So every answer is two sets:

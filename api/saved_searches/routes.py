@@ -12,6 +12,7 @@ from api.changes.tail import Tail
 from api.engine.client import Engine
 from api.errors import ApiError, Detail, invalid
 from api.http.dependencies import NoQuery, only_query, service
+from api.http.fields import ResourceId
 from api.http.json_body import body_of, encode, json_response, parse, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit, page_of, position_of
@@ -27,12 +28,12 @@ from mappings.platforms import Platforms
 from mappings.timestamps import rfc3339
 from store.auth.tokens import Token
 from store.connection.engine import Store
+from store.records import Place
 from store.saved_searches import matching, searches
-from store.saved_searches.matching import Place
 from store.saved_searches.searches import SavedSearch, TooManySearchesError, new_id
 
 router = APIRouter(tags=["searches"])
-SearchId = Annotated[str, Path(alias="id", description="the saved search's id")]
+SearchId = Annotated[ResourceId, Path(alias="id", description="the saved search's id")]
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,7 @@ async def save_search(
         since=begin.seq,
         created_at=now,
     )
-    place = Place(begin.segment, begin.seq)
-    search = await _saved(services.store, services.matcher.name, search, place, services.settings.max_saved_searches)
+    search = await _saved(services.store, services.matcher.name, search, begin, services.settings.max_saved_searches)
     services.matcher.worker.wake()
     return json_response({"search": _entry(search)}, 201, {"Location": f"/v1/searches/{search.id}"})
 
@@ -130,7 +130,7 @@ async def get_saved_search(
     """A search of the token's own."""
     _refuse_pages(token)
     async with services.store.reading() as connection:
-        search = await searches.get(connection, token.id, search_id) if search_id.isprintable() else None
+        search = await searches.get(connection, token.id, search_id)
     if search is None:
         raise ApiError("search_not_found")
     return json_response({"search": _entry(search)})
@@ -147,8 +147,7 @@ async def delete_saved_search(
     """Ends the search and the callbacks that it still has."""
     _refuse_pages(token)
     async with services.store.transaction() as connection:
-        is_printable = search_id.isprintable()
-        removed = is_printable and await searches.remove(connection, token.id, search_id, datetime.now(UTC))
+        removed = await searches.remove(connection, token.id, search_id, datetime.now(UTC))
     if not removed:
         raise ApiError("search_not_found")
     return json_response({"removed": search_id})

@@ -13,6 +13,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.process_collector import ProcessCollector
 
+from api.http.admission import BUDGETS
+
 # from a cached search to twice the engine's default deadline
 BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 WAIT_BUCKETS: Final = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0)
@@ -21,7 +23,6 @@ MAX_TOKENS: Final = 1000
 OTHER_TOKENS: Final = "other"
 """The label of all tokens but the first `MAX_TOKENS`: a label that may have any number of values fills a database."""
 FAILURES: Final = (500, 503)
-BUDGETS: Final = ("search", "order", "health", "catalogue", "export", "body", "feed")
 CHANGES: Final = ("listed", "changed", "gone")
 DROPPED_TEXTS: Final = ("full", "store", "long", "personal")
 LAG_SECONDS: Final = 0.25  # between two measurements of the event loop

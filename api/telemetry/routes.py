@@ -17,7 +17,7 @@ from api.background import BackgroundTasks, SingleFlight
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.dependencies import NoQuery, service
-from api.http.openapi import TOKEN_ERRORS, text_responses
+from api.http.openapi import TOKEN_ERRORS, responses
 from api.readiness import Readiness
 from api.telemetry.backlogs import BacklogReader, backlog_metrics
 from api.telemetry.metrics import Metrics
@@ -83,7 +83,7 @@ def _build_info() -> Metric:
     "/metrics",
     summary="Metrics for Prometheus",
     response_class=Response,
-    responses=text_responses(EXAMPLE, *TOKEN_ERRORS),
+    responses=responses(None, *TOKEN_ERRORS, texts={"text/plain": EXAMPLE}),
 )
 async def get_metrics(request: Request, token: MetricsToken, _: NoQuery, services: TelemetryDependency) -> Response:
     """Requests by route and code, their times and the engine's, the backlogs in the store and the index that serves, in

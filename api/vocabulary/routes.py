@@ -9,6 +9,7 @@ from api.auth import CatalogueToken
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.dependencies import NoQuery, only_query, service
+from api.http.fields import ResourceId
 from api.http.json_body import body_of, json_response, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.known_platforms import known_platform, platform_or_only
@@ -80,13 +81,13 @@ async def add_vocabulary(
     responses=responses(schemas.RemovedResponse, *TOKEN_ERRORS, "not_found"),
 )
 async def remove_vocabulary(
-    entry_id: Annotated[str, Path(alias="id", description="the entry's id")],
+    entry_id: Annotated[ResourceId, Path(alias="id", description="the entry's id")],
     token: CatalogueToken,
     _: NoQuery,
     services: VocabularyDependency,
 ) -> Response:
     """Removes an entry; every worker forgets it within 5 seconds."""
-    if not entry_id.isprintable() or not await entries.remove(services.store, entry_id, token.actor):
+    if not await entries.remove(services.store, entry_id, token.actor):
         raise ApiError("not_found", f"no entry that applies has the id {entry_id[:40]!r}")
     return json_response({"removed": entry_id})
 

@@ -13,7 +13,7 @@ from typing import Final, Self
 
 from aiohttp import TraceConfig
 
-from api.background import STOP_SECONDS, PeriodicWorker, finish, linger
+from api.background import STOP_SECONDS, BackgroundTasks, PeriodicWorker, finish, linger
 from api.log import log
 from api.settings import Settings
 from api.webhooks import schedule
@@ -45,37 +45,45 @@ class AttemptRecorder:
         self._store = store
         self._max_attempts = max_attempts
         self._committing = asyncio.Lock()
-        self._open: tuple[list[FinishedAttempt], asyncio.Task[bool]] | None = None
-        self._commits: set[asyncio.Task[bool]] = set()
+        self._open: tuple[list[FinishedAttempt], asyncio.Task[bool | None]] | None = None
+        self._commits = BackgroundTasks()
 
     async def record(self, attempt: FinishedAttempt) -> bool:
-        """Returns after the commit, and whether the batch made another event due; raises StoreUnavailable where the
-        attempt may not be recorded.
+        """Returns after the commit, and whether it made another event due; raises StoreUnavailable where the attempt
+        may not be recorded.
         """
         if self._open is None or len(self._open[0]) == MAX_RECORD_BATCH:
-            self._open = self._open_batch()
+            opened: list[FinishedAttempt] = []
+            self._open = opened, self._commits.start(self._commit(opened))
         batch, commit = self._open
         batch.append(attempt)
-        return await asyncio.shield(commit)
+        is_due = await asyncio.shield(commit)
+        if is_due is not None:
+            return is_due
+        async with self._committing:
+            return await self._write([attempt])
 
     async def close(self, seconds: float) -> None:
         """Lets the commits under way end in so many seconds."""
-        await finish(set(self._commits), seconds)
+        await self._commits.close(seconds)
 
-    def _open_batch(self) -> tuple[list[FinishedAttempt], asyncio.Task[bool]]:
-        batch: list[FinishedAttempt] = []
-        commit = asyncio.create_task(self._commit(batch))
-        self._commits.add(commit)
-        commit.add_done_callback(self._commits.discard)
-        return batch, commit
-
-    async def _commit(self, batch: list[FinishedAttempt]) -> bool:
+    async def _commit(self, batch: list[FinishedAttempt]) -> bool | None:
+        """As `record` returns; None where each is to be recorded alone, so that one that fails holds up no other."""
         await asyncio.sleep(RECORD_LINGER_SECONDS)
         async with self._committing:  # meanwhile the batch grows
             if self._open is not None and self._open[0] is batch:
                 self._open = None
-            async with self._store.transaction() as connection:
-                return await attempts.record(connection, batch, self._max_attempts)
+            try:
+                return await self._write(batch)
+            except StoreUnavailable:
+                raise
+            except Exception:
+                log.exception("callback attempts are not recorded together; report it", attempts=len(batch))
+                return None
+
+    async def _write(self, batch: Sequence[FinishedAttempt]) -> bool:
+        async with self._store.transaction() as connection:
+            return await attempts.record(connection, batch, self._max_attempts)
 
 
 class Dispatcher:

@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -12,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from store.connection.upsert import insert_for
 from store.leases import LeaseLostError, Leases
 from store.outbox.callbacks import pending_row
+from store.records import Place
 from store.schema import PENDING, deliveries, saved_searches, search_matchers, search_matches
 
 LEASES: Final = Leases(search_matchers)
@@ -25,14 +25,6 @@ _MARK_GAP: Final = (
     .where(saved_searches.c.id == bindparam("of"))
     .values(gap_at=bindparam("missed", type_=saved_searches.c.gap_at.type))
 )
-
-
-@dataclass(frozen=True)
-class Place:
-    """The change up to which all searches are told, as a bookmark has it; of no segment before the first time."""
-
-    segment: str | None
-    seq: int
 
 
 async def ensure(connection: AsyncConnection, name: str) -> None:
@@ -49,6 +41,7 @@ async def begin(connection: AsyncConnection, name: str, at: Place, *, is_first: 
 
 
 async def place(connection: AsyncConnection, name: str) -> Place:
+    """The change up to which all searches are matched."""
     row = (await connection.execute(select(search_matchers).where(search_matchers.c.name == name))).one()
     return Place(row.segment, row.seq)
 

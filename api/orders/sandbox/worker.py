@@ -25,11 +25,10 @@ def sandbox_moves(store: Store, wake_workers: Callable[[], None]) -> PeriodicWor
     return PeriodicWorker("sandbox moves", run_once)
 
 
-async def make_moves(store: Store, now: datetime, failing: FailingRows[str] | None = None) -> int:
+async def make_moves(store: Store, now: datetime, failing: FailingRows[str]) -> int:
     """Makes the moves that are due, but for orders that fail; returns the number of orders. Writes nothing where none
     is due.
     """
-    failing = failing or FailingRows("sandbox moves")
 
     async def move(order_ids: Sequence[str]) -> list[str]:
         async with store.transaction() as connection:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -64,18 +64,13 @@ ROW = (
 )
 
 
-def _responses() -> dict[int | str, dict[str, Any]]:
-    described = responses(PricesResponse, *TOKEN_ERRORS, "unknown_platform", "search_unavailable")
-    described[200]["content"] = {NDJSON: {"schema": {"type": "string"}, "example": ROW}}
-    described[200]["headers"]["ETag"] = {"schema": {"type": "string"}}
-    described[304] = {
-        "description": "the list has the tag of `If-None-Match`",
-        "headers": described[200]["headers"],
-    }
-    return described
+RESPONSES = responses(PricesResponse, *TOKEN_ERRORS, "unknown_platform", "search_unavailable", texts={NDJSON: ROW})
+_headers = RESPONSES[200]["headers"]
+_headers["ETag"] = {"schema": {"type": "string"}}
+RESPONSES[304] = {"description": "the list has the tag of `If-None-Match`", "headers": _headers}
 
 
-@router.get("/v1/gear/prices", summary="The prices of every name on offer", responses=_responses())
+@router.get("/v1/gear/prices", summary="The prices of every name on offer", responses=RESPONSES)
 async def get_prices(
     token: SearchToken,
     request: Request,

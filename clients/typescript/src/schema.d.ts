@@ -5783,7 +5783,7 @@ export interface operations {
                      *           "statusUrl": "https://gear.example.com/orders/mT5kYw8Qn2Lr0Xf4Bv7Jc9Hs1Da6Gp3Z"
                      *         }
                      *       ],
-                     *       "nextCursor": "MTc4NjI0ODAwMDAwMDAwMC9vcmRfWDNwOW5BcTBadDdMd0syc1ZiNlJjTTFk"
+                     *       "nextCursor": "1786248000000000/ord_X3p9nAq0Zt7LwK2sVb6RcM1d"
                      *     }
                      */
                     "application/json": components["schemas"]["OrdersResponse"];

@@ -3,10 +3,12 @@
 import asyncio
 import sqlite3
 import threading
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncConnection
 from structlog.testing import capture_logs
 
 from api.webhooks import limits
@@ -271,6 +273,32 @@ async def test_an_unexpected_exception_counts_as_an_attempt(sqlite_url: str) -> 
         assert await desk.outcomes(order) == [("unreachable", None)] * 2
         assert receiver.received == []
         assert await _is_logged(logs, "callback attempt failed unexpectedly; report it")
+
+
+async def test_an_attempt_that_cannot_be_recorded_keeps_no_other_from_its_record(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, bad = attempts.record, ""
+
+    async def failing(connection: AsyncConnection, batch: Sequence[FinishedAttempt], max_attempts: int) -> bool:
+        if any(finished.work.subject.id == bad for finished in batch):
+            raise KeyError(bad)
+        return await record(connection, batch, max_attempts)
+
+    monkeypatch.setattr(attempts, "record", failing)
+    async with desk_at(sqlite_url) as desk:
+        with Receiver() as receiver, capture_logs() as logs:
+            orders = [await desk.place(receiver.url) for _ in range(5)]
+            bad = orders[2].id
+            async with dispatching(desk.store):
+                for order in orders:
+                    if order.id != bad:
+                        await desk.until(order, "delivered")
+                await until(lambda: _is_logged(logs, "callback attempt was not recorded; report it"))
+        assert await desk.states(orders[2]) == ["pending"]
+    unrecorded = [line for line in logs if line["event"] == "callback attempt was not recorded; report it"]
+    assert [line["order"] for line in unrecorded] == [bad]
+    assert len(receiver.received) == 5
 
 
 async def test_the_log_of_attempts_does_not_grow_without_end(sqlite_url: str) -> None:

@@ -100,11 +100,14 @@ async def test_files_are_sent_compressed_and_cached_for_ever(shown: RunningApp) 
         assert (response.status_code, response.headers["Content-Encoding"]) == (200, "gzip")
         assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         assert response.headers["Content-Type"].split(";")[0] in ("text/javascript", "text/css", "image/svg+xml")
-    plain = await shown.client.get(
-        next(path for path in named if path.endswith("theme.css")), headers={"Accept-Encoding": "identity"}
-    )
-    assert "Content-Encoding" not in plain.headers
-    assert plain.text == (STATIC.parent.parent / "templates" / "theme.css").read_text(encoding="utf-8")
+    theme = next(path for path in named if path.endswith("theme.css"))
+    for taken in ("identity", "gzip;q=0", "br, gzip ; q=0.0, identity"):
+        plain = await shown.client.get(theme, headers={"Accept-Encoding": taken})
+        assert "Content-Encoding" not in plain.headers
+        assert plain.text == (STATIC.parent.parent / "templates" / "theme.css").read_text(encoding="utf-8")
+    for taken in ("br;q=0, gzip;q=0.5", "GZIP"):
+        compressed = await shown.client.get(theme, headers={"Accept-Encoding": taken})
+        assert compressed.headers["Content-Encoding"] == "gzip"
     older = await shown.client.get("/explore/static/0123456789abcdef/search/main.js")
     assert (older.status_code, older.headers["Cache-Control"]) == (200, "no-store")
     for path in ("nothing.js", "../page.html", "%2e%2e/key.py", "vendor/preact.LICENSE"):

@@ -14,7 +14,7 @@ from standardwebhooks import Webhook
 from structlog.testing import capture_logs
 
 from api.changes.entries import Change, changes_of
-from api.engine.feed import Entry
+from api.engine.feed import LogEntry
 from api.engine.responses import SearchEngine
 from api.saved_searches import matcher
 from api.saved_searches.compiled import Compiled, compiled
@@ -137,7 +137,7 @@ async def test_a_search_that_fails_keeps_no_other_from_its_matches(
             return prepared
         return replace(prepared, clause=orjson.dumps({"range": {"price.ascending": {"gte": price}}}))
 
-    monkeypatch.setattr(matcher, "compiled", with_a_bad_one)
+    monkeypatch.setattr("api.saved_searches.compiled.compiled", with_a_bad_one)
     with Receiver() as receiver:
         bad = await saved(app.client, receiver, "bad")
         for number in (1001, 1002):
@@ -151,7 +151,7 @@ async def test_a_search_that_fails_keeps_no_other_from_its_matches(
 async def test_a_change_that_fails_keeps_no_other_from_its_matches(
     app: RunningApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def with_a_bad_one(entries: Sequence[Entry], limit: int, *, with_platform: bool) -> tuple[list[Change], bool]:
+    def with_a_bad_one(entries: Sequence[LogEntry], limit: int, *, with_platform: bool) -> tuple[list[Change], bool]:
         if any(entry.id == 1002 for entry in entries):
             raise KeyError(1002)
         return changes_of(entries, limit, with_platform=with_platform)

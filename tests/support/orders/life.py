@@ -9,6 +9,7 @@ import httpx
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
+from api.background import FailingRows
 from api.orders.erasure import Erasure, forget_account
 from api.retention import apply_retention
 from store.connection.engine import Store
@@ -209,7 +210,7 @@ class Life(RuleBasedStateMachine):
     async def _apply_retention(self) -> None:
         store = Store(self.database_url)
         try:
-            await apply_retention(store, datetime.now(UTC), None)
+            await apply_retention(store, datetime.now(UTC), None, FailingRows("test"))
         finally:
             await store.close()
 

@@ -16,8 +16,11 @@ from pydantic import BaseModel
 import mappings.platforms
 from api.app import background_workers, create_app
 from api.background import Lease
+from api.catalogue.service import WriteAudit
+from api.changes.recorder import INTERVALS
 from api.cli.main import main
 from api.http.admission import Admission
+from api.saved_searches.matcher import LIMITS
 from api.services import Services, open_services
 from api.settings import Settings
 from api.telemetry.metrics import Metrics
@@ -65,17 +68,17 @@ async def opened_services(folder: Path) -> AsyncIterator[Services]:
     await migrated(settings.database_url)
     async with AsyncExitStack() as resources:
         cursor_budget = Admission(settings.max_concurrency, metrics.requests).budgets["export"]
-        yield await open_services(settings, shared_platforms(), metrics, cursor_budget, resources)
+        yield await open_services(settings, shared_platforms(), metrics, cursor_budget, resources, INTERVALS, LIMITS)
 
 
 async def test_background_work_that_hangs_ends_all_at_the_same_time(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     hang = Hanging()
+    monkeypatch.setattr(WriteAudit, "record", hang)
     async with opened_services(tmp_path) as services:
         monkeypatch.setattr(services.token_cache, "record_uses", hang)
         monkeypatch.setattr(services.search.unanswered, "flush", hang)
-        monkeypatch.setattr(services.catalogue.audit, "record", hang)
         async with background_workers(services, stop_seconds=0.5):
             for _ in range(3):
                 await hang.started.get()

@@ -65,7 +65,7 @@ async def test_an_update_that_took_longer_than_its_lease_is_published_again(sqli
             await index_outbox.enqueue(connection, 730, [KNIFE], NOW)
             [work] = await index_outbox.lease(connection, datetime.now(UTC) - timedelta(minutes=1), 5.0, 10)
             version = work.version
-        await idle.record([work], [work])
+        await idle.record([work], [work], [])
         async with shop.store.reading() as connection:
             result = await connection.exec_driver_sql("SELECT version FROM index_outbox")
             assert int(result.scalar_one()) > version

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
+from api.background import FailingRows
 from api.orders.sandbox.worker import make_moves
 from api.retention import apply_retention
 from api.settings import Settings
@@ -40,8 +41,8 @@ async def test_a_writer_looks_through_no_table(sqlite_settings: Settings, sqlite
             assert is_replay_of(await send(shop.app.client), first)
             await shop.until_hidden()
             await shop.order("100000815", await shop.token("order", sandbox=True))
-            await make_moves(shop.store, later)
-            await apply_retention(shop.store, later, personal_data_days=30)
+            await make_moves(shop.store, later, FailingRows("test"))
+            await apply_retention(shop.store, later, 30, FailingRows("test"))
         async with desk_at(sqlite_url) as desk:
             with Receiver() as receiver:
                 order = await desk.move(await desk.place(receiver.url), "processing", "delivered", "completed")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from structlog.testing import capture_logs
 
+from api.background import FailingRows
 from api.orders.expiry import apply_expiry
 from store.auth import tokens
 from store.orders import orders
@@ -36,7 +37,7 @@ async def test_each_change_has_the_token_that_made_it(shop: Shop) -> None:
 
 async def test_the_service_itself_is_system(shop: Shop) -> None:
     order = await shop.placed()
-    await apply_expiry(shop.store, datetime.now(UTC) + timedelta(hours=1), timedelta(minutes=1))
+    await apply_expiry(shop.store, datetime.now(UTC) + timedelta(hours=1), timedelta(minutes=1), FailingRows("test"))
     assert (await actors(shop, order["id"]))[-1] == ("failed", "system", None)
     trial = await create_token(shop, "trial", "order", sandbox=True)
     tried = (await shop.order("-20", trial.plaintext)).json()["order"]["id"]

@@ -5,9 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import update
 
-from api.background import running
-from api.orders.expiry import BATCH, INTERVAL_SECONDS, MIN_INTERVAL_SECONDS, apply_expiry
-from api.retention import retention
+from api.background import FailingRows, running
+from api.orders.expiry import BATCH, INTERVAL_SECONDS, MIN_INTERVAL_SECONDS, apply_expiry, expiry
 from api.settings import Settings
 from store.auth import tokens
 from store.connection.engine import Store
@@ -23,9 +22,9 @@ from tests.support.store.new_order import new_order
 EXPIRY = timedelta(hours=24)
 
 
-async def expire(store: Store, now: datetime, expiry: timedelta) -> tuple[int, float]:
+async def expire(store: Store, now: datetime, after: timedelta) -> tuple[int, float]:
     """Expires a batch; how many orders, and the seconds until the next."""
-    expired, seconds = await apply_expiry(store, now, expiry)
+    expired, seconds = await apply_expiry(store, now, after, FailingRows("test"))
     return len(expired), seconds
 
 
@@ -99,7 +98,7 @@ async def test_of_an_expiry_and_a_move_one_wins(desk: Desk) -> None:
     assert sum(taken) + sum(count for count, _ in expired) == len(placed)
 
 
-async def test_a_sandbox_order_expires_too_and_is_not_counted(sqlite_settings: Settings, desk: Desk) -> None:
+async def test_a_sandbox_order_expires_too_and_is_not_counted(desk: Desk) -> None:
     counted, woken = list[int](), asyncio.Event()
     async with desk.store.transaction() as connection:
         trial = await tokens.create(connection, "trial", ["order"], True, None, datetime.now(UTC))
@@ -107,8 +106,7 @@ async def test_a_sandbox_order_expires_too_and_is_not_counted(sqlite_settings: S
             await orders.place(connection, new_order(trial.token.id, 1, sandbox=True), datetime.now(UTC) - EXPIRY),
             await orders.place(connection, new_order(desk.token.token.id, 1), datetime.now(UTC) - EXPIRY),
         ]
-    expiring = sqlite_settings.model_copy(update={"order_expiry": EXPIRY})
-    async with asyncio.timeout(10), running(retention(desk.store, expiring, woken.set, counted.append)):
+    async with asyncio.timeout(10), running(expiry(desk.store, EXPIRY, woken.set, counted.append)):
         await woken.wait()
     async with desk.store.reading() as connection:
         assert [(await orders.events(connection, order.id))[-1].state for order in placed] == ["failed", "failed"]

@@ -83,7 +83,7 @@ async def test_an_order_that_is_not_erased_and_a_rule_that_fails_hold_up_nothing
 
     monkeypatch.setattr(privacy, "_erase", failing)
     monkeypatch.setattr(idempotency, "erase_refused", failing_rule)
-    await apply_retention(shop.store, datetime.now(UTC) + LATER, 30)
+    await apply_retention(shop.store, datetime.now(UTC) + LATER, 30, FailingRows("test"))
     async with shop.store.reading() as connection:
         emails = await connection.exec_driver_sql("SELECT id FROM orders WHERE email <> ''")
         assert list(emails.scalars()) == [bad]
@@ -108,7 +108,12 @@ async def test_an_entry_that_fails_keeps_no_other_from_the_audit(shop: Shop, mon
         entries = await audit.commands(connection, datetime.now(UTC) - LATER, None, 100)
     assert [entry.subject for entry in entries if entry.action == "catalogue.change"] == ["good"]
     monkeypatch.setattr(audit, "record", record)
-    await writes.record()  # the last time, at the stop
+    await writes.record()  # too soon
+    async with shop.store.reading() as connection:
+        entries = await audit.commands(connection, datetime.now(UTC) - LATER, None, 100)
+    assert [entry.subject for entry in entries if entry.action == "catalogue.change"] == ["good"]
+    writes.worker.stop()
+    await writes.record()  # the last time
     async with shop.store.reading() as connection:
         entries = await audit.commands(connection, datetime.now(UTC) - LATER, None, 100)
     assert {entry.subject for entry in entries if entry.action == "catalogue.change"} == {"good", "bad"}

@@ -1,9 +1,9 @@
 """Lists: every order of whom it concerns, newest first, page by page, by what it is; nobody else's."""
 
-import base64
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -15,7 +15,7 @@ from tests.support.api.envelope import error_of
 from tests.support.orders.shop import FREE, KNIFE, NEGATIVE, Shop
 from tests.support.store.new_order import new_order
 
-BEGAN = datetime(2026, 8, 1, 12, 0, tzinfo=UTC)
+BEGAN = datetime.now(UTC) - timedelta(hours=1)  # no order expires meanwhile
 
 
 async def fill(store: Store, count: int) -> tuple[str, list[Order]]:
@@ -120,10 +120,6 @@ async def test_orders_that_come_meanwhile_do_not_shift_the_pages(small_shop: Sho
     assert second["nextCursor"] is None
 
 
-def encoded(text: str) -> str:
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
-
-
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -144,11 +140,11 @@ def encoded(text: str) -> str:
         ("cursor=*", "cursor"),
         ("cursor=%00", "cursor"),
         ("cursor=" + "A" * 101, "cursor"),
-        ("cursor=" + encoded("17"), "cursor"),
-        ("cursor=" + encoded(f"-1/ord_{'x' * 24}"), "cursor"),
-        ("cursor=" + encoded(f"{10**18}/ord_{'x' * 24}"), "cursor"),
-        ("cursor=" + encoded(f"1/ord_{'x' * 23}\x00"), "cursor"),
-        ("cursor=" + encoded(f"1/ord_{'x' * 24}\n"), "cursor"),
+        ("cursor=" + "17", "cursor"),
+        ("cursor=" + quote(f"-1/ord_{'x' * 24}"), "cursor"),
+        ("cursor=" + quote(f"{10**18}/ord_{'x' * 24}"), "cursor"),
+        ("cursor=" + quote(f"1/ord_{'x' * 23}\x00"), "cursor"),
+        ("cursor=" + quote(f"1/ord_{'x' * 24}\n"), "cursor"),
     ],
 )
 async def test_what_cannot_be_listed_is_a_422_that_names_it(refusing_shop: Shop, query: str, field: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
+from api.background import FailingRows
 from api.orders.erasure import forget_account
 from api.retention import apply_retention
 from api.settings import Settings
@@ -79,13 +80,13 @@ async def test_the_setting_erases_them_after_its_days(shop: Shop) -> None:
     order = placed.json()["order"]
     assert (await move(shop, order["id"], "failed")).status_code == 200
     now = datetime.now(UTC)
-    await apply_retention(shop.store, now + timedelta(days=400), None)
-    await apply_retention(shop.store, now + timedelta(days=29), 30)
-    await apply_retention(shop.store, now - timedelta(days=400), 30)
+    await apply_retention(shop.store, now + timedelta(days=400), None, FailingRows("test"))
+    await apply_retention(shop.store, now + timedelta(days=29), 30, FailingRows("test"))
+    await apply_retention(shop.store, now - timedelta(days=400), 30, FailingRows("test"))
     assert (await shop.get(f"/v1/orders/{order['id']}")).json()["order"]["account"] == "personal-account"
 
     async def erased() -> bool:  # an order whose callback is being noted is left to the next round
-        await apply_retention(shop.store, now + timedelta(days=31), 30)
+        await apply_retention(shop.store, now + timedelta(days=31), 30, FailingRows("test"))
         return bool((await shop.get(f"/v1/orders/{order['id']}")).json()["order"]["account"] == "")
 
     await until(erased, otherwise="they are still there")

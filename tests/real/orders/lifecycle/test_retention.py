@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from structlog.testing import capture_logs
 
-from api.background import PeriodicWorker, running
+from api.background import FailingRows, PeriodicWorker, running
 from api.retention import BATCH, INTERVAL_SECONDS, KEY_RETENTION, REFUSAL_RETENTION, apply_retention
 from api.settings import Settings
 from tests.support.api.waiting import until
@@ -18,9 +18,9 @@ async def test_a_key_lasts_a_day_at_least_and_not_for_ever(shop: Shop) -> None:
     now = datetime.now(UTC)
     for at in (now - timedelta(days=400), now, now + timedelta(hours=24), now + KEY_RETENTION - timedelta(hours=1)):
         # clocks that were put back or forward by a day among them
-        assert await apply_retention(shop.store, at, None) == INTERVAL_SECONDS
+        assert await apply_retention(shop.store, at, None, FailingRows("test")) == INTERVAL_SECONDS
         assert is_replay_of(await send(shop.app.client), first)
-    await apply_retention(shop.store, now + KEY_RETENTION + timedelta(seconds=1), None)
+    await apply_retention(shop.store, now + KEY_RETENTION + timedelta(seconds=1), None, FailingRows("test"))
     # the key is forgotten, the order is not: its item cannot be bought a second time by mistake
     assert (await send(shop.app.client)).json()["error"]["code"] == "item_unavailable"
     again = await send(shop.app.client, None)
@@ -34,8 +34,8 @@ async def test_a_full_batch_is_followed_by_the_next_at_once(shop: Shop) -> None:
             "WITH RECURSIVE keys (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM keys "
             f"WHERE n <= {BATCH}) SELECT tokens.id, 'k' || n, 'digest', 0 FROM keys, tokens"
         )
-    assert await apply_retention(shop.store, datetime.now(UTC), None) == 0.0
-    assert await apply_retention(shop.store, datetime.now(UTC), None) == INTERVAL_SECONDS
+    assert await apply_retention(shop.store, datetime.now(UTC), None, FailingRows("test")) == 0.0
+    assert await apply_retention(shop.store, datetime.now(UTC), None, FailingRows("test")) == INTERVAL_SECONDS
 
 
 async def test_an_app_erases_old_keys_when_it_starts(settings: Settings) -> None:
@@ -60,7 +60,7 @@ async def test_an_outage_is_logged_once_and_waited_out(
         store = shop.store
 
         async def work() -> float:
-            await apply_retention(store, datetime.now(UTC), None)
+            await apply_retention(store, datetime.now(UTC), None, FailingRows("test"))
             return 0.05
 
         with capture_logs() as logs:
@@ -88,9 +88,9 @@ async def test_keys_of_refused_orders_do_not_pile_up(shop: Shop) -> None:
     for key in ("refused-1", "refused-2"):
         assert (await send(shop.app.client, key)).status_code == 409
     now = datetime.now(UTC)
-    await apply_retention(shop.store, now + REFUSAL_RETENTION - timedelta(minutes=1), None)
+    await apply_retention(shop.store, now + REFUSAL_RETENTION - timedelta(minutes=1), None, FailingRows("test"))
     assert await keys() == ["ordered", "refused-1", "refused-2"], "a request that began before may still be under way"
-    await apply_retention(shop.store, now + REFUSAL_RETENTION + timedelta(minutes=1), None)
+    await apply_retention(shop.store, now + REFUSAL_RETENTION + timedelta(minutes=1), None, FailingRows("test"))
     assert await keys() == ["ordered"]
     async with shop.store.transaction() as connection:
         await connection.exec_driver_sql(
@@ -98,6 +98,6 @@ async def test_keys_of_refused_orders_do_not_pile_up(shop: Shop) -> None:
             "WITH RECURSIVE keys (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM keys "
             f"WHERE n <= {BATCH}) SELECT tokens.id, 'k' || n, '', 0, 1 FROM keys, tokens"
         )
-    assert await apply_retention(shop.store, now, None) == 0.0
-    assert await apply_retention(shop.store, now, None) == INTERVAL_SECONDS
+    assert await apply_retention(shop.store, now, None, FailingRows("test")) == 0.0
+    assert await apply_retention(shop.store, now, None, FailingRows("test")) == INTERVAL_SECONDS
     assert await keys() == ["ordered"]

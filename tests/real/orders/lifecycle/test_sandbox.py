@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from api.background import FailingRows
 from api.orders.sandbox.scenario import BY_ITEM, BY_TRADE_LINK, PRICE, SOON, Scenario
 from api.orders.sandbox.worker import make_moves
 from api.settings import Settings
@@ -33,7 +34,7 @@ async def history(shop: Shop, token: str, order_id: str) -> list[dict[str, Any]]
 
 async def run_all(shop: Shop) -> None:
     """Makes every move that is planned, as if an hour had passed."""
-    while await make_moves(shop.store, datetime.now(UTC) + LONG_AFTER):
+    while await make_moves(shop.store, datetime.now(UTC) + LONG_AFTER, FailingRows("test")):
         pass
 
 
@@ -97,7 +98,7 @@ async def test_real_callbacks_tell_of_every_move(settings: Settings) -> None:
             # not as if an hour had passed: where the first has been told by then, the others would be due in an hour
             async with shop.store.transaction() as connection:
                 await connection.execute(update(sandbox_moves).values(due_at=datetime.now(UTC)))
-            while await make_moves(shop.store, datetime.now(UTC)):
+            while await make_moves(shop.store, datetime.now(UTC), FailingRows("test")):
                 pass
 
             async def all_delivered() -> bool:
@@ -174,7 +175,9 @@ async def test_many_workers_make_each_move_once(settings: Settings) -> None:
         token = await first.token("order", sandbox=True)
         placed = [(await first.order(f"-12{n}", token)).json()["order"]["id"] for n in range(10)]
         later = datetime.now(UTC) + LONG_AFTER
-        while sum(await asyncio.gather(*(make_moves(shop.store, later) for shop in (first, second) * 4))):
+        while sum(
+            await asyncio.gather(*(make_moves(shop.store, later, FailingRows("test")) for shop in (first, second) * 4))
+        ):
             pass
         for order_id in placed:
             assert [(event["state"], event["reason"]) for event in await history(first, token, order_id)] == events_of(
@@ -185,7 +188,7 @@ async def test_many_workers_make_each_move_once(settings: Settings) -> None:
 async def test_a_clock_that_was_put_back_only_delays(shop: Shop) -> None:
     token = await shop.token("order", sandbox=True)
     order_id = (await shop.order("-12", token)).json()["order"]["id"]
-    assert await make_moves(shop.store, datetime.now(UTC) - timedelta(days=1)) == 0
+    assert await make_moves(shop.store, datetime.now(UTC) - timedelta(days=1), FailingRows("test")) == 0
     assert [event["state"] for event in await history(shop, token, order_id)] == ["created"]
     await run_all(shop)
     assert (await history(shop, token, order_id))[-1]["state"] == "completed"

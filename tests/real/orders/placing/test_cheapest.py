@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from api.background import FailingRows
 from api.cheapest import service
 from api.cheapest.service import find_offers
 from api.retention import KEY_RETENTION, apply_retention
@@ -155,7 +156,9 @@ async def test_without_a_key_open_orders_are_remembered_for_longer_than_keys(sho
     await shop.move(other, "created", "processing")
 
     async def remembered() -> int:
-        await apply_retention(shop.store, datetime.now(UTC) + KEY_RETENTION + timedelta(seconds=1), None)
+        await apply_retention(
+            shop.store, datetime.now(UTC) + KEY_RETENTION + timedelta(seconds=1), None, FailingRows("test")
+        )
         async with shop.store.reading() as connection:
             return int((await connection.exec_driver_sql("SELECT count(*) FROM idempotency_keys")).scalar_one())
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import make_url
 
+from api.background import FailingRows
 from api.retention import apply_retention
 from api.search.service import SearchServices
 from api.search.unanswered import MAX_BUFFERED, UnansweredSearches
@@ -146,7 +147,7 @@ async def test_counts_are_erased_after_30_days(app: RunningApp) -> None:
         async with store.transaction() as connection:
             for days in (0, 29, 31):
                 await unanswered_searches.add(connection, (now - timedelta(days=days)).date(), counts)
-        await apply_retention(store, now, None)
+        await apply_retention(store, now, None, FailingRows("test"))
         async with store.reading() as connection:
             (left,) = await unanswered_searches.read(connection, (now - timedelta(days=60)).date())
     finally:

@@ -2,13 +2,14 @@
 
 import pytest
 
-from api.changes.bookmark import Bookmark, decode
+from api.changes.bookmark import decode, encode
 from api.errors import ApiError
+from store.records import Place
 
 
 def test_a_bookmark_is_read_as_it_was_given_out() -> None:
-    bookmark = Bookmark("0123456789abcdef", 42)
-    assert decode(bookmark.encode()) == bookmark
+    place = Place("0123456789abcdef", 42)
+    assert decode(encode(place)) == place
 
 
 @pytest.mark.parametrize(

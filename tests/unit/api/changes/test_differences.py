@@ -32,6 +32,36 @@ class HangingEngine(FeedEngine):
         return []
 
 
+class EqualEngine(FeedEngine):
+    """Has the same two pages of items in each snapshot, at once."""
+
+    def __init__(self) -> None:
+        super().__init__(Settings(_env_file=None), 30)
+
+    async def hits(self, pit: str, body: Json) -> list[SnapshotHit]:
+        begin = body["size"] if "search_after" in body else 0
+        size = body["size"] if begin == 0 else 10
+        return [SnapshotHit(key=str(number), sort=[number]) for number in range(begin, begin + size)]
+
+
+async def test_others_have_the_event_loop_while_items_are_compared() -> None:
+    engine = EqualEngine()
+    turns = 0
+
+    async def count_turns() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    counting = asyncio.create_task(count_turns())
+    before, after = (Snapshot(engine, 730, pit) for pit in ("before", "after"))
+    assert [page async for page in diff_indices(before, after) if page] == []
+    assert turns > 20
+    counting.cancel()
+    await engine.close()
+
+
 async def test_who_stops_reading_differences_ends_what_was_read_ahead() -> None:
     engine = HangingEngine()
     async with aclosing(diff_indices(Snapshot(engine, 730, "before"), Snapshot(engine, 730, "after"))) as differences:

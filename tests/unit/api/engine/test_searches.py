@@ -9,6 +9,7 @@ from api.engine import state
 from api.engine.errors import NotLoadedError
 from api.engine.feed import FeedEngine
 from api.engine.responses import BadResponseError
+from api.errors import ApiError
 from api.search.explain.explain import explain_item
 from api.search.schemas.search import SearchBody
 from mappings.connection import SearchSettings
@@ -91,6 +92,15 @@ async def test_a_page_in_place_of_the_list_of_logs_is_an_error() -> None:
         await requested(lambda engine: engine.logs("gear-changes-*"), http(200, b"<html>"))
     logs, _ = await requested(lambda engine: engine.logs("gear-changes-*"), response(200, [{"index": "a"}]))
     assert logs == ["a"]
+
+
+async def test_a_point_in_time_that_cannot_be_checked_is_closed() -> None:
+    async def opened(engine: FeedEngine) -> Any:
+        with pytest.raises(ApiError, match="search_unavailable"):
+            await engine.open_pit([CS2], 60)
+
+    _, heads = await requested(opened, SERVING, response(200, {"pit_id": "abc"}), response(503, {}), response(200, {}))
+    assert heads[-1].startswith("DELETE /_search/point_in_time")
 
 
 async def test_what_may_be_missing_is_searched_as_far_as_it_is_there() -> None:

@@ -197,6 +197,8 @@ async def test_budgets_are_apart() -> None:
         ("/v1/gear/cheapest", "order"),
         ("/v1/gear/prices", "export"),
         ("/v1/gear/changes", "feed"),
+        ("/v1/searches", "feed"),
+        ("/v1/searches/sch_1", "search"),
         ("/v1/orders", "order"),
         ("/v1/orders/x/transitions", "order"),
         ("/orders/secret", "order"),

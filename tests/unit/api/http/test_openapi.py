@@ -43,6 +43,15 @@ def test_a_file_of_examples_has_operations_of_its_tag(file: Traversable) -> None
     assert {f"{tag}.json" for tag in tags} == {file.name}
 
 
+def test_every_operation_declares_its_errors_itself() -> None:
+    assert not DOCUMENT["components"]["schemas"].keys() & {"HTTPValidationError", "ValidationError"}, "the framework's"
+
+
+def test_how_many_items_are_ordered_at_once_has_its_bounds() -> None:
+    count = DOCUMENT["components"]["schemas"]["CheapestBody"]["properties"]["count"]
+    assert count["anyOf"] == [{"type": "integer", "minimum": 1, "maximum": 20}, {"type": "null"}]
+
+
 def test_what_is_null_is_shown() -> None:
     response = OPERATIONS["getOrder"]["responses"]["200"]["content"]["application/json"]["example"]
     assert response["order"]["history"][0]["reason"] is None

@@ -52,7 +52,7 @@ def test_the_page_renews_itself_until_the_end(state: str) -> None:
     ],
 )
 def test_the_page_shows_how_far_the_order_is(state: State, shown: list[str]) -> None:
-    steps = page.steps_of(state)
+    steps = page.steps_of(state, page.ENGLISH)
     assert [step.text if step.kind else "" for step in steps] == shown
     assert [step.text for step in steps if step.current] == [[text for text in shown if text][-1]]
     assert [step.kind == "bad" for step in steps] == [text in ("Failed", "Cancelled", "Reverted") for text in shown]
