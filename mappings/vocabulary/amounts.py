@@ -26,12 +26,21 @@ _ENGLISH_BOUND = re.compile(
     r"|(?:limit|cap|ceiling|budget|max|maximum|most)\s+of)\s*$",
     re.IGNORECASE,
 )
-ENGLISH_MONEY = re.compile(r"\s*(?:dollars?|bucks|usd|euros?|eur|pounds|gbp|cents?)(?!\w)", re.IGNORECASE)
+# English words of currencies, which a text may have beside an amount in any language
+CURRENCIES = {
+    "USD": ("usd", "dollar", "dollars", "buck", "bucks"),
+    "EUR": ("eur", "euro", "euros"),
+    "GBP": ("gbp", "pound", "pounds"),
+}
+CURRENCY_WORDS = "|".join(word for words in CURRENCIES.values() for word in words)
+ENGLISH_MONEY = re.compile(rf"\s*(?:{CURRENCY_WORDS}|cents?)(?!\w)", re.IGNORECASE)
 _SPACED_LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")
 _ENDS_AMOUNT = frozenset("k$€£")
 _BEFORE_ALONE = _LEADING_BOUNDS[:4]  # bounds that no amount has behind it
 _BOUND_BEFORE = re.compile(r"(?<!\w)(?:under|below|over|above|max|maximum|min|minimum|most|least)\s*$", re.IGNORECASE)
-_ENGLISH_BOUND_AFTER = re.compile(r"(?:(?:usd|eur|gbp)\s+)?(?:max|min)(?!\w)")  # as amounts are written here
+_ENGLISH_BOUND_AFTER = re.compile(
+    rf"(?:(?:{'|'.join(CURRENCIES).lower()})\s+)?(?:max|min)(?!\w)"
+)  # as amounts are written here
 _NUMBER = re.compile(r"[$€£]?\s*\d[\d.,]*k?", re.IGNORECASE)
 _LAST_NUMBER = re.compile(r"(?P<letter>[^\W\d_](?=\d))?(?:[$€£]\s*)?\d[\d.,]*k?\s*[$€£]?$", re.IGNORECASE)
 # where an amount ends, with what may stand between its digits and a word
@@ -206,11 +215,12 @@ class AmountWords:
         node, end, last = self._tree, at, len(letters)
         while end < last:
             letter = letters[end]
-            next_node = node.get(" " if letter.isspace() else letter)
+            is_blank = letter.isspace()
+            next_node = node.get(" " if is_blank else letter)
             if next_node is None:
                 break
             node, end = next_node, end + 1
-            if letter.isspace():
+            if is_blank:
                 end = _end_of_blanks(letters, end)
             elif (spelling := node.spelling) is not None and _ends(spelling, letters, at, end):
                 spellings.append((end, spelling))

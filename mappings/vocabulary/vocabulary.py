@@ -238,9 +238,12 @@ class Vocabulary(VocabularyFile):
     def _of_no_item(self) -> tuple[str, ...]:
         return (*self.fillers, *self.measures, *self.counters)
 
+    def begins_with_measure(self, letters: Sequence[str]) -> bool:
+        """Whether words, each by its letters, begin with what says how long or how many behind a number."""
+        return any("".join(letters[:length]) in self._measure_letters for length in (1, 2))
+
     @cached_property
-    def measure_letters(self) -> frozenset[str]:
-        """The letters of what says how long or how many behind a number."""
+    def _measure_letters(self) -> frozenset[str]:
         return spelt(self.measures)
 
     @cached_property

@@ -219,6 +219,7 @@ def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quanti
     return text, quantities_of(
         text,
         lambda number: vocabulary.is_split_spelling(words_of(number)),
+        lambda rest: vocabulary.begins_with_measure([letters_of_text(word) for word in rest.split()]),
         lambda: may_have_float(words_of(text), vocabulary),
     )
 
