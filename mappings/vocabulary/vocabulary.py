@@ -20,7 +20,6 @@ from mappings.vocabulary.phrases import Phrases, beginnings_of
 from mappings.vocabulary.schema import VocabularyFile, VocabularyTerm
 from mappings.vocabulary.segments import Segments
 from mappings.vocabulary.sounds import Homophones, Loanwords, Sounds
-from mappings.vocabulary.trade import TradeLetters
 from mappings.vocabulary.words import has_words, letters_of, spelt, words_of
 
 REACH_LETTERS = 4  # of a spelling, by which texts are seen not to have it
@@ -232,7 +231,7 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def ignored(self) -> frozenset[str]:
         """The letters of what says nothing of an item."""
-        return spelt(self._of_no_item) | self.trade.marks
+        return spelt(self._of_no_item) | self.trade_words
 
     @property
     def _of_no_item(self) -> tuple[str, ...]:
@@ -261,9 +260,14 @@ class Vocabulary(VocabularyFile):
         return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE) if words else None
 
     @cached_property
-    def trade(self) -> TradeLetters:
-        """The words of trade posts; all but `returns` say nothing of an item."""
-        return TradeLetters(self)
+    def trade_words(self) -> frozenset[str]:
+        """The letters of what trade posts say, which says nothing of an item."""
+        return self.selling | self.buying | self.seeking | self.exchanging
+
+    def is_payment(self, text: str) -> bool:
+        """Whether a text says nothing but what is paid with."""
+        letters = (letters_of([word]) for word in words_of(text) if not word.isnumeric())
+        return all(each in self.payments or each in self.ignored for each in letters)
 
     @cached_property
     def second_meanings(self) -> Mapping[str, tuple[Meaning, ...]]:

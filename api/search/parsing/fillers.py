@@ -78,7 +78,7 @@ def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
     things = sum(not term.fields.isdisjoint(("weapon", "type")) for term in parse.terms)
     is_list = things > 1 or (things and has_separators(strict.text))
     is_pasted = "|" in strict.text
-    if not (is_pasted or parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade.marks)):
+    if not (is_pasted or parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade_words)):
         return None  # as most texts
     text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary, may_list=bool(is_list))
     if not text:

@@ -165,7 +165,8 @@ def _says_too_little(parse: PlatformParse, text: str) -> bool:
     """
     if parse.quantities or parse.sort or any(term.fields & _THINGS for term in parse.terms):
         return False
-    if any(letters_of([word]) in parse.platform.merged_vocabulary.trade.wanting for word in words_of(text)):
+    vocabulary = parse.platform.merged_vocabulary
+    if not (vocabulary.selling | vocabulary.buying).isdisjoint(letters_of([word]) for word in words_of(text)):
         return False
     if all(term.fields and term.fields <= ALTERNATIVE_FIELDS for term in parse.terms):
         return len(parse.ignored) >= len(parse.terms)

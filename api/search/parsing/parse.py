@@ -214,7 +214,7 @@ def _parsed_pieces(
 
 def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quantity]]:
     """The text, amounts in it written in digits and English, and its quantities."""
-    text = trade_part(text, lambda part: vocabulary.trade.is_payment(part, vocabulary.ignored))
+    text = trade_part(text, vocabulary.is_payment)
     text = with_digits(text, vocabulary)
     return text, quantities_of(
         text,

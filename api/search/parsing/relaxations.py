@@ -54,7 +54,7 @@ def as_typed(strict: ParsedQuery) -> list[ParsedQuery]:
     return [
         *numbers,
         strict,
-        *other_meanings(strict, Relaxation.WORDS),
+        *other_meanings(strict),
         *words_of_sets(strict),
         meanings_as_names(strict),
     ]
@@ -69,8 +69,8 @@ def loose(strict: ParsedQuery) -> list[ParsedQuery]:
         relaxed += on_item
     without = without_fillers(strict)
     if without is not None:
-        relaxed += [without, *other_meanings(without), *words_of_sets(without, Relaxation.FILLERS)]
-        relaxed.append(meanings_as_names(without, Relaxation.FILLERS))
+        relaxed += [without, *other_meanings(without), *words_of_sets(without)]
+        relaxed.append(meanings_as_names(without))
     relaxed += in_other_letters(strict)
     if not is_said:
         relaxed += on_item
@@ -162,13 +162,13 @@ def _read_again(strict: ParsedQuery, texts: Iterable[str]) -> list[ParsedQuery]:
 
 def _in_letters(parsed: ParsedQuery) -> list[ParsedQuery]:
     relaxed = [replace(each, relaxation=Relaxation.LETTERS) for each in with_and_without_fillers(parsed)]
-    return [parsed for each in relaxed for parsed in (each, *second_meanings(each, Relaxation.LETTERS))]
+    return [parsed for each in relaxed for parsed in (each, *second_meanings(each))]
 
 
-def words_of_sets(parsed: ParsedQuery, relaxation: Relaxation = Relaxation.SETS) -> list[ParsedQuery]:
+def words_of_sets(parsed: ParsedQuery) -> list[ParsedQuery]:
     """Mere words may be those of the item's set, which may be said by its case (`covert from the fever case`)."""
     last_words = {word for parse in parsed.parses for word in parse.platform.merged_vocabulary.last_words}
-    relaxed = _with_terms(parsed, lambda term: _of_set(term, last_words), relaxation)
+    relaxed = _with_terms(parsed, lambda term: _of_set(term, last_words), _relaxation_of(parsed, Relaxation.SETS))
     if not any(term.in_set for term in relaxed.options):
         return []
     parses = tuple(_without_containers(parse) for parse in relaxed.parses)
@@ -234,25 +234,25 @@ def numbers_as_words(strict: ParsedQuery) -> ParsedQuery | None:
     return replace(parsed_again(strict, strict.text, certain_only=True), relaxation=Relaxation.NUMBERS)
 
 
-def other_meanings(parsed: ParsedQuery, relaxation: Relaxation | None = None) -> list[ParsedQuery]:
+def other_meanings(parsed: ParsedQuery) -> list[ParsedQuery]:
     """Terms may have their second meaning, then those that narrow be words of the name."""
-    relaxation = relaxation or parsed.relaxation
-    second = second_meanings(parsed, relaxation)
-    return [*second, *(each for base in (parsed, *second) for each in narrowing_as_words(base, relaxation))]
+    second = second_meanings(parsed)
+    return [*second, *(each for base in (parsed, *second) for each in narrowing_as_words(base))]
 
 
 def _and_other_meanings(parsed: ParsedQuery | None) -> list[ParsedQuery]:
     return [] if parsed is None else [parsed, *other_meanings(parsed)]
 
 
-def second_meanings(parsed: ParsedQuery, relaxation: Relaxation) -> list[ParsedQuery]:
+def second_meanings(parsed: ParsedQuery) -> list[ParsedQuery]:
     """What terms mean where their first meaning finds nothing (`m4a1 howl` is an M4A4)."""
     if not any(term.otherwise for term in parsed.options):
         return []
+    relaxation = _relaxation_of(parsed, Relaxation.WORDS)
     return [_with_terms(parsed, lambda term: replace(term, meanings=term.otherwise or term.meanings), relaxation)]
 
 
-def narrowing_as_words(parsed: ParsedQuery, relaxation: Relaxation) -> list[ParsedQuery]:
+def narrowing_as_words(parsed: ParsedQuery) -> list[ParsedQuery]:
     """Narrowing terms may be words of the name: all but the last of them (`glove case` is a case), then that too."""
 
     def only_last_narrows(parse: PlatformParse) -> PlatformParse:
@@ -260,8 +260,9 @@ def narrowing_as_words(parsed: ParsedQuery, relaxation: Relaxation) -> list[Pars
         terms = (term if place == last else _as_words(term) for place, term in enumerate(parse.terms))
         return replace(parse, terms=tuple(terms), finishes=())
 
+    relaxation = _relaxation_of(parsed, Relaxation.WORDS)
     some = tuple(only_last_narrows(parse) for parse in parsed.parses)
-    none = _with_terms(parsed, lambda term: replace(term, narrows=False), Relaxation.WORDS).parses
+    none = _with_terms(parsed, lambda term: replace(term, narrows=False), relaxation).parses
     different = dict.fromkeys(parses for parses in (some, none) if parses != parsed.parses)
     return [replace(parsed, parses=parses, relaxation=relaxation) for parses in different]
 
@@ -270,14 +271,14 @@ def _as_words(term: Term) -> Term:
     return replace(term, narrows=False, alternatives=tuple(_as_words(option) for option in term.alternatives))
 
 
-def meanings_as_names(strict: ParsedQuery, relaxation: Relaxation = Relaxation.NAMES) -> ParsedQuery:
+def meanings_as_names(parsed: ParsedQuery) -> ParsedQuery:
     """Meanings may stand in the name, and every word may be a prefix."""
 
     def widened(term: Term) -> Term:
         words = tuple(replace(word, prefixes=word.endings) for word in term.words)
         return replace(term, words=words, narrows=False, by_name=bool(term.fields))
 
-    return _with_terms(strict, widened, relaxation)
+    return _with_terms(parsed, widened, _relaxation_of(parsed, Relaxation.NAMES))
 
 
 def numbers_as_seeds(strict: ParsedQuery) -> ParsedQuery | None:
@@ -333,6 +334,11 @@ def _is_one_word(parsed: ParsedQuery) -> bool:
 def _needs_correction(term: Term, word: Word, matching_words: Collection[str]) -> bool:
     is_doubted = not (term.meanings or term.is_negation or term.is_foreign)
     return is_doubted and word.is_correctable and word.typed not in matching_words
+
+
+def _relaxation_of(parsed: ParsedQuery, own: Relaxation) -> Relaxation:
+    """The name of a relaxation: its own of a strict text, else that of what it loosens."""
+    return own if parsed.relaxation is Relaxation.STRICT else parsed.relaxation
 
 
 def _with_terms(parsed: ParsedQuery, change: Callable[[Term], Term], relaxation: Relaxation) -> ParsedQuery:

@@ -22,7 +22,6 @@ from api.search.parsing.quantities import ASKING_PRICE, Quantity, text_between
 from api.search.parsing.spellings import is_count
 from api.search.parsing.words import segmented
 from mappings.vocabulary.entries import Entry, Role
-from mappings.vocabulary.trade import TradeLetters
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps
 
@@ -86,7 +85,7 @@ def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary, 
     `may_list`: the text may be a list of items.
     """
     parts = list(_parts(text, quantities, vocabulary))
-    wanted = _wanted(parts, vocabulary.trade.own)
+    wanted = _wanted(parts, vocabulary.own)
     offers = [_with_prices(offer) for offer in _offers(wanted) if _has(offer, *_NAMES)]
     is_post = _has(wanted, *_MARKS) or any(ASKING_PRICE in quantity.typed for quantity in quantities)
     offer = wanted
@@ -247,19 +246,20 @@ def _kind_of_entry(entry: Entry) -> _Kind:
 
 
 def _kind_at(letters: list[str], gaps: list[str], at: int, vocabulary: Vocabulary) -> _Kind:
-    word = letters[at]
-    if (wants := vocabulary.trade.wanting.get(word)) is not None:
-        return _Kind.BUYING if wants else _Kind.SELLING
-    if (kind := _exchange_at(word, vocabulary.trade)) is not None:
+    kinds = {
+        _Kind.BUYING: vocabulary.buying,
+        _Kind.SELLING: vocabulary.selling,
+        _Kind.SEEKING: vocabulary.seeking,
+        _Kind.EXCHANGING: vocabulary.exchanging,
+        _Kind.RETURN: vocabulary.returns,
+        _Kind.OTHER: vocabulary.ignored,
+    }
+    if (kind := next((kind for kind, words in kinds.items() if letters[at] in words), None)) is not None:
         return kind
-    if word in vocabulary.ignored or is_count(letters, gaps, at, vocabulary.ignored):
+    if is_count(letters, gaps, at, vocabulary.ignored):
         return _Kind.OTHER
-    return _Kind.NUMBER if _NUMBER.fullmatch(word) and word not in vocabulary.words else _Kind.NAME
-
-
-def _exchange_at(word: str, words: TradeLetters) -> _Kind | None:
-    kinds = ((words.seeking, _Kind.SEEKING), (words.exchanging, _Kind.EXCHANGING), (words.returns, _Kind.RETURN))
-    return next((kind for letters, kind in kinds if word in letters), None)
+    is_number = _NUMBER.fullmatch(letters[at]) and letters[at] not in vocabulary.words
+    return _Kind.NUMBER if is_number else _Kind.NAME
 
 
 def _offers(parts: _Parts) -> list[list[_Part]]:

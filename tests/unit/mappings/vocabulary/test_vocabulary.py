@@ -98,7 +98,7 @@ def test_second_meanings_are_by_the_letters_of_their_spellings() -> None:
 def test_a_payment_is_nothing_else() -> None:
     vocabulary = Vocabulary(payments=("tf2 keys", "paypal"), fillers=("for",))
     texts = {"20 paypal": True, "for PayPal": True, "tf2keys": True, "awp": False, "paypal awp": False}
-    assert {text: vocabulary.trade.is_payment(text, vocabulary.ignored) for text in texts} == texts
+    assert {text: vocabulary.is_payment(text) for text in texts} == texts
 
 
 def test_added_terms_extend_the_vocabulary_and_replace_no_meaning() -> None:
