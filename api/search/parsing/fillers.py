@@ -75,7 +75,7 @@ def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
     (parse,) = strict.parses
     vocabulary = parse.platform.merged_vocabulary
     letters = letters_of([strict.text])
-    things = sum(not term.fields.isdisjoint(("weapon", "type")) for term in parse.terms)
+    things = sum(not term.fields.isdisjoint(vocabulary.narrowing) for term in parse.terms)
     is_list = things > 1 or (things and has_separators(strict.text))
     is_pasted = "|" in strict.text
     if not (is_pasted or parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade_words)):

@@ -12,7 +12,6 @@ from api.search.parsing.words import Term, is_word, names_in
 from mappings.vocabulary.words import letters_of, words_of
 
 MAX_LEFT_OUT = 5  # words of which one or two are left out
-_THINGS = frozenset(("weapon", "type"))
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     if mere_words or words.base is not strict:
         names.append(_names_of_no_finish(words.base, words.of_names - certain, mere_words))
     chance: list[set[str]] = []
-    if any(term.fields & _THINGS for term in words.terms):
+    if any(map(_names_thing, words.base.parses)):
         by_chance = dict.fromkeys(
             term.typed for term in words.terms if _may_be_chance(term) and term.typed not in on_item
         )
@@ -119,6 +118,10 @@ def _with_other_meanings(candidates: Sequence[ParsedQuery | None]) -> list[Parse
         by_words = replace(parsed, parses=tuple(replace(parse, finishes=()) for parse in parsed.parses))
         relaxed += dict.fromkeys((parsed, by_words, *other_meanings(by_words)))
     return relaxed
+
+
+def _names_thing(parse: PlatformParse) -> bool:
+    return any(term.fields & parse.platform.merged_vocabulary.narrowing for term in parse.terms)
 
 
 def _may_be_left_out(term: Term, parse: PlatformParse) -> bool:
@@ -169,9 +172,9 @@ def _says_too_little(parse: PlatformParse, text: str) -> bool:
 
     `kinderwagen gebraucht` shows no worn skins. In a trade post something of a shop is meant.
     """
-    if parse.quantities or parse.sort or any(term.fields & _THINGS for term in parse.terms):
-        return False
     vocabulary = parse.platform.merged_vocabulary
+    if parse.quantities or parse.sort or _names_thing(parse):
+        return False
     if not (vocabulary.selling | vocabulary.buying).isdisjoint(letters_of([word]) for word in words_of(text)):
         return False
     if all(term.fields and term.fields <= ALTERNATIVE_FIELDS for term in parse.terms):

@@ -12,6 +12,7 @@ from enum import StrEnum
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import ASKING_PRICE, Quantity, quantities_of, text_between, with_bare_seeds
+from api.search.parsing.spellings import ONE_VALUE
 from api.search.parsing.terms import parse_words
 from api.search.parsing.words import ParsedWords, Term, Word, mere_runs
 from mappings.platforms import Platform
@@ -21,7 +22,8 @@ from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
-ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
+# Fields of which a text may name several alternatives: names of items contain no other words of these fields.
+ALTERNATIVE_FIELDS = ONE_VALUE | {"rarity"}
 # Worth about the same, so an amount in one of them is taken as it stands.
 _NEAR_CURRENCIES = frozenset({"USD", "EUR", "GBP"})
 # Letters, digits and signs of amounts as East Asian keyboards write them; other punctuation stays.

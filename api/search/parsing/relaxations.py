@@ -39,7 +39,6 @@ MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
 MIN_FIRST_LETTER_ALONE = 7  # where it is all that a text says
 MIN_SENTENCE = 3  # words that say nothing of an item: beside so many, a word that is a name may be one by chance
 MIN_IN_SENTENCE = 5  # letters of a word that may be misspelt where it is all that a sentence says (`legit or scam`)
-_CONTAINERS = frozenset({"Container"})
 
 
 def as_typed(strict: ParsedQuery) -> list[ParsedQuery]:
@@ -167,19 +166,23 @@ def _in_letters(parsed: ParsedQuery) -> list[ParsedQuery]:
 
 def words_of_sets(parsed: ParsedQuery) -> list[ParsedQuery]:
     """Mere words may be those of the item's set, which may be said by its case (`covert from the fever case`)."""
-    last_words = {word for parse in parsed.parses for word in parse.platform.merged_vocabulary.last_words}
-    relaxed = _with_terms(parsed, lambda term: _of_set(term, last_words), _relaxation_of(parsed, Relaxation.SETS))
+    vocabularies = [parse.platform.merged_vocabulary for parse in parsed.parses]
+    last_words = {word for vocabulary in vocabularies for word in vocabulary.last_words}
+    opened = {kind for vocabulary in vocabularies for kind in vocabulary.opened}
+    relaxed = _with_terms(
+        parsed, lambda term: _of_set(term, last_words, opened), _relaxation_of(parsed, Relaxation.SETS)
+    )
     if not any(term.in_set for term in relaxed.options):
         return []
     parses = tuple(_without_containers(parse) for parse in relaxed.parses)
     return [relaxed] if parses == relaxed.parses else [relaxed, replace(relaxed, parses=parses)]
 
 
-def _of_set(term: Term, last_words: Collection[str]) -> Term:
+def _of_set(term: Term, last_words: Collection[str], opened: Collection[str]) -> Term:
     """The term as words of a set: a mere one, or what names a case, without its last word (`mag7 riptide case`)."""
     if not term.meanings:
         return replace(term, in_set=True)
-    if not _is_container(term):
+    if not _is_container(term, opened):
         return term
     words = [word for meaning in term.meanings for word in words_of(meaning.words) if word not in last_words]
     return Term(tuple(Word(word, (word,)) for word in words), in_set=True) if words else term
@@ -187,12 +190,13 @@ def _of_set(term: Term, last_words: Collection[str]) -> Term:
 
 def _without_containers(parse: PlatformParse) -> PlatformParse:
     """Without the words for a container beside the words of a set, where the text says of what is in it, too."""
-    others = [term for term in parse.terms if not _is_container(term)]
+    opened = parse.platform.merged_vocabulary.opened
+    others = [term for term in parse.terms if not _is_container(term, opened)]
     return replace(parse, terms=tuple(others)) if any(term.fields for term in others) else parse
 
 
-def _is_container(term: Term) -> bool:
-    return bool(term.words) and term.fields == {"type"} and values_of(term.meanings, "type") == _CONTAINERS
+def _is_container(term: Term, opened: Collection[str]) -> bool:
+    return bool(term.words) and term.fields == {"type"} and values_of(term.meanings, "type").issubset(opened)
 
 
 def words_as_prefixes(parsed: ParsedQuery) -> ParsedQuery | None:

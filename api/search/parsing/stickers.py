@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
+from api.search.parsing.spellings import MAX_FEW
 from api.search.parsing.words import Term, mere_runs
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.phrases import Phrases
@@ -14,7 +15,7 @@ from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
 MAX_STICKER_WORDS = 4  # at the end of a text that may be of a sticker on the item
 _YEAR = re.compile(r"\b20\d\d$")
-STICKER_COUNTS = range(2, 6)  # of what one item carries; more is how many items are wanted
+STICKER_COUNTS = range(2, MAX_FEW + 1)  # more is how many items are wanted
 
 
 def words_of_names(parse: PlatformParse, names: Phrases, min_words: int = 1) -> set[str]:

@@ -25,12 +25,10 @@ from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import words_and_gaps
 
-# Fields of which a text may name several alternatives: names of items contain no other words of these fields.
-MAX_ALTERNATIVES = 10
+MAX_ALTERNATIVES = 10  # of one term
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!][\"\u201c\u201d\u00ab\u201e]?$")
 _QUALITY = "quality"
-_THINGS = frozenset(("weapon", "type"))
 _ONE_OF = ONE_VALUE | {"weapon"}  # `glock and usp`: an item is one of them
 _PART_START = re.compile(r"\s*[,;(]\s*")
 _COMMA = re.compile(r"\s*[,、，]\s*")
@@ -271,7 +269,7 @@ class _Reader(Spellings):
             return False
         gap = self._gaps[self._order_until]
         goes_on = not gap or (gap.isspace() and not UNSPACED.match(self._letters[self._order_until]))
-        return goes_on and bool(self._parsed.terms[0].fields & _THINGS)
+        return goes_on and bool(self._parsed.terms[0].fields & self._vocabulary.narrowing)
 
     def _starts_part(self, last: Term) -> bool:
         """Whether the last term, in letters with blanks between words, begins a part of a text: `ww or bs (ft no)`."""
@@ -321,7 +319,7 @@ class _Reader(Spellings):
         So it is in `no gut, navaja or daggers`, and in `a knife, not a gut, a navaja or daggers`. In `not bs, fn or mw`
         and in `not a gut, a navaja` what follows may be wanted.
         """
-        is_wanted = self._after_quantity or any(each.fields & _THINGS for each in self._parsed.terms)
+        is_wanted = self._after_quantity or any(each.fields & self._vocabulary.narrowing for each in self._parsed.terms)
         with_articles = is_wanted and self._is_article(at - len(term.words) - 1)
         start, end = at + (with_articles and self._is_article(at)), at
         while end < len(self._words) and _COMMA.fullmatch(self._gaps[end]) and not term.fields & ONE_VALUE:

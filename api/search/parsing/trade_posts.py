@@ -19,7 +19,7 @@ from enum import Enum, auto
 from itertools import pairwise, takewhile
 
 from api.search.parsing.quantities import ASKING_PRICE, Quantity, text_between
-from api.search.parsing.spellings import is_count
+from api.search.parsing.spellings import ONE_VALUE, is_count
 from api.search.parsing.words import segmented
 from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -76,7 +76,6 @@ _MARKS = (_Kind.SELLING, _Kind.BUYING)
 _THINGS = (_Kind.NAMED_TYPE, _Kind.WEAPON, _Kind.TYPE)  # a market name begins with one
 _ITEMS = (_Kind.NAME, *_THINGS)
 _NAMES = (*_ITEMS, _Kind.DETAIL)
-_DETAILS = frozenset(("exterior", "quality", "phase"))
 
 
 def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary, *, may_list: bool = True) -> str:
@@ -239,7 +238,7 @@ def _kind_of_entry(entry: Entry) -> _Kind:
         return _Kind.WEAPON
     if fields == {"type"}:
         return _Kind.NAMED_TYPE if all(" " in meaning.words for meaning in entry.meanings) else _Kind.TYPE
-    if fields and fields <= _DETAILS:
+    if fields and fields <= ONE_VALUE:
         return _Kind.DETAIL
     is_year = all(meaning.words.isnumeric() for meaning in entry.meanings)
     return _Kind.NUMBER if is_year else _Kind.NAME  # `20` may be 2020
