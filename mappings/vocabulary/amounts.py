@@ -4,10 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import NamedTuple
 
-from mappings.vocabulary.numerals import UNSPACED_LETTERS, Numerals, any_of, spelling_of
+from mappings.vocabulary.numerals import UNSPACED_LETTERS, Numerals, pattern_of, spelling_of
 from mappings.vocabulary.words import words_of
 
 UNSPACED = re.compile(rf"[{UNSPACED_LETTERS}]")
@@ -91,10 +90,7 @@ class AmountWords:
     """
 
     def __init__(
-        self,
-        amounts: Mapping[str, Sequence[str]],
-        ranges: Sequence[str],
-        numerals: Mapping[int, Sequence[str]] = MappingProxyType({}),
+        self, amounts: Mapping[str, Sequence[str]], ranges: Sequence[str], numerals: Mapping[int, Sequence[str]]
     ) -> None:
         self.numerals = Numerals(numerals)
         self._words = {spelling_of(each): word for word, spellings in amounts.items() for each in spellings}
@@ -365,7 +361,7 @@ def _words(spellings: Iterable[str]) -> str:
     unspaced = [each for each in spelt if UNSPACED.match(each)]
     spaced = [each for each in spelt if each not in unspaced]
     return "|".join(
-        rf"{start}{any_of(each, _end_of)}" for start, each in ((r"(?<![^\W\d_])", spaced), ("", unspaced)) if each
+        rf"{start}{pattern_of(each, _end_of)}" for start, each in ((r"(?<![^\W\d_])", spaced), ("", unspaced)) if each
     )
 
 

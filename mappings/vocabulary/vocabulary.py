@@ -14,7 +14,7 @@ from mappings.folding import LAST_LETTER, fold
 from mappings.vocabulary.amounts import AmountWords
 from mappings.vocabulary.entries import Entry, Meaning, Role, Use, entries_of, uses_of, values_of
 from mappings.vocabulary.exclusions import JoinedExclusions
-from mappings.vocabulary.inflection import Inflections, by_last_letter, has_endings, may_end, stems_of
+from mappings.vocabulary.inflection import MIN_WORD_STEM, Inflections, by_last_letter, has_endings, may_end, stems_of
 from mappings.vocabulary.misspellings import Misspellings
 from mappings.vocabulary.phrases import Phrases, beginnings_of
 from mappings.vocabulary.schema import VocabularyFile, VocabularyTerm
@@ -23,7 +23,6 @@ from mappings.vocabulary.sounds import Homophones, Loanwords, Sounds
 from mappings.vocabulary.words import has_words, letters_of, spelt, words_of
 
 REACH_LETTERS = 4  # of a spelling, by which texts are seen not to have it
-MIN_STEM = 4  # letters before an ending, at least
 # tables that are made from the entries, first those by which spellings are found
 _OF_SPELLINGS = ("longest", "_sorted", "_reach", "_stems", "_inflections")
 _OF_ENTRIES = (*_OF_SPELLINGS, "_segments", "joined_exclusions", "misspellings")
@@ -134,7 +133,7 @@ class Vocabulary(VocabularyFile):
         for ending in self._ending_with.get(letters[-1:], ()):
             stem = letters.removesuffix(ending)
             entry = stems.get(stem) if 0 < len(stem) < len(letters) else None
-            if entry is not None and (self._may_inflect(stem) or may_end(entry, stem, ending, MIN_STEM)):
+            if entry is not None and (self._may_inflect(stem) or may_end(entry, stem, ending)):
                 return entry if has_endings(entry, stem) else None
         return None
 
@@ -152,7 +151,7 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def _stems(self) -> dict[str, Entry]:
         """Spellings in other letters without their endings: `наклейк` of `наклейка`."""
-        return stems_of(self.entries, self._endings, MIN_STEM, self._may_inflect)
+        return stems_of(self.entries, self._endings, self._may_inflect)
 
     def unfinished(self, letters: str, limit: int) -> list[Meaning]:
         """What spellings mean that begin with these letters, the shortest first."""
@@ -322,7 +321,8 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def joined_exclusions(self) -> JoinedExclusions:
         """Values that a word excludes which is written together with what says so: `nonstattrak`."""
-        return JoinedExclusions(self.entries, spelt(self.exclusions), spelt(self.exclusion_endings))
+        words, endings = spelt(self.exclusions), spelt(self.exclusion_endings)
+        return JoinedExclusions(self.entries, words, endings, self.attached)
 
     def is_attached(self, meanings: Iterable[Meaning]) -> bool:
         """Whether one of the meanings is a type of things that are put on other items."""
@@ -354,7 +354,7 @@ class Lexicon(Vocabulary):
     """Words that are read where a text as it stands finds nothing, so that each may have any ending."""
 
     def _may_inflect(self, letters: str) -> bool:
-        return not letters.isascii() or len(letters) >= MIN_STEM
+        return not letters.isascii() or len(letters) >= MIN_WORD_STEM
 
 
 def merged(vocabularies: Sequence[Vocabulary]) -> Vocabulary:

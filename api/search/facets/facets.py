@@ -187,7 +187,7 @@ def facet_requests(query: SearchQuery, *, in_parts: bool = False) -> list[FacetR
     return [_facet_request(query, each, in_parts=in_parts) for each in (*together, *((row,) for row in filtered))]
 
 
-def existing_values_request(row: Filter, values: list[str], forced: Sequence[Clause] = ()) -> Clause:
+def existing_values_request(row: Filter, values: list[str], forced: Sequence[Clause]) -> Clause:
     """The search body for the values of a platform, on offer or not, that the filter finds with these."""
     return aggregation_request(
         {"bool": {"filter": [*forced, values_clause(row.field, values)]}}, {row.name: _terms(row, min_count=1)}

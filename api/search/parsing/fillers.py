@@ -10,7 +10,7 @@ from api.search.parsing.words import Term
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.words import letters_of
 
-_PART_END = re.compile(r"[;:]\s*\w")
+_NEXT_CLAUSE = re.compile(r"[;:]\s*\w")
 
 
 def without_fillers(strict: ParsedQuery, matching_words: Collection[str] = ()) -> ParsedQuery | None:
@@ -50,7 +50,7 @@ def for_another_thing(strict: ParsedQuery) -> list[ParsedQuery]:
     if purpose is None or strict.parses[1:] or parse.quantities or parse.excluded or parse.sort:
         return []
     wanted, *others = purpose.split(strict.text, maxsplit=1)
-    if any(_PART_END.search(other) for other in others):
+    if any(_NEXT_CLAUSE.search(other) for other in others):
         return []  # `charm for my gun: hot wurst`
     if not (others and _is_of_weapon(parsed_again(strict, others[0]).parses[0])):
         return []

@@ -239,24 +239,24 @@ def _seeds(match: re.Match[str]) -> Quantity:
 
 def _price(match: re.Match[str]) -> Quantity | None:
     groups = match.groupdict()
-    low_marks, high_marks = (
-        [mark.strip().lower() for side in ("mark", "after") if (mark := groups.get(f"{end}{side}"))]
+    low_units, high_units = (
+        [unit.strip().lower() for side in ("mark", "after") if (unit := groups.get(f"{end}{side}"))]
         for end in ("low", "high")
     )
-    marks = low_marks + high_marks
-    currency = next(filter(None, map(_currency, marks)), None)
-    low = _money(groups["low"]) * _unit(low_marks or high_marks)
+    units = low_units + high_units
+    currency = next(filter(None, map(_currency, units)), None)
+    low = _money(groups["low"]) * _unit(low_units or high_units)
     if groups.get("high") is not None:
-        certain = bool(marks or groups.get("between") or "price" in match.group().lower())
+        certain = bool(units or groups.get("between") or "price" in match.group().lower())
         if not certain and not _may_be_prices(groups):
             return None
-        high = _money(groups["high"]) * _unit(high_marks or low_marks)
-        if groups["high"][-1] in "kK" and low * 1000 < high and not (low_marks and high_marks):
+        high = _money(groups["high"]) * _unit(high_units or low_units)
+        if groups["high"][-1] in "kK" and low * 1000 < high and not (low_units and high_units):
             low *= 1000  # the `k` of `1-2k` is said of both
         ends = sorted((low, high))
         return _quantity(match, "price", certain=certain, low=ends[0], high=ends[1], currency=currency)
     # `2014+` is no price, `20+` is more likely one than not
-    is_plus = match.group().strip().endswith("+") and not marks
+    is_plus = match.group().strip().endswith("+") and not units
     if is_plus and not _may_be_prices(groups):
         return None
     if groups.get("least"):
@@ -265,12 +265,12 @@ def _price(match: re.Match[str]) -> Quantity | None:
     return _quantity(match, "price", certain=not is_bare, high=low, currency=currency)
 
 
-def _currency(mark: str) -> str | None:
-    return mark[1:_CURRENCY_MARK].upper() if mark.startswith(OTHER_CURRENCY) else _CURRENCIES.get(mark)
+def _currency(unit: str) -> str | None:
+    return unit[1:_CURRENCY_MARK].upper() if unit.startswith(OTHER_CURRENCY) else _CURRENCIES.get(unit)
 
 
-def _unit(marks: Sequence[str]) -> Decimal:
-    is_in_cents = any(mark in _CENTS or mark[_CURRENCY_MARK:] == "c" for mark in marks)
+def _unit(units: Sequence[str]) -> Decimal:
+    is_in_cents = any(unit in _CENTS or unit[_CURRENCY_MARK:] == "c" for unit in units)
     return Decimal("0.01") if is_in_cents else Decimal(1)
 
 

@@ -28,7 +28,7 @@ from dataclasses import replace
 from api.search.parsing.fillers import for_another_thing, with_and_without_fillers, without_fillers
 from api.search.parsing.letters import in_english, other_letters, without_typos
 from api.search.parsing.numerals import with_digits
-from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parsed_again
+from api.search.parsing.parse import Numbers, ParsedQuery, PlatformParse, Relaxation, parsed_again
 from api.search.parsing.stickers import is_finish, is_on_named_item, says_it_is_on_items, words_of_stickers
 from api.search.parsing.words import Term, Word, is_word
 from mappings.vocabulary.entries import values_of
@@ -235,7 +235,7 @@ def numbers_as_words(strict: ParsedQuery) -> ParsedQuery | None:
     """What may be a quantity or a word is a word; None if nothing may be both."""
     if all(quantity.certain for parse in strict.parses for quantity in parse.quantities):
         return None
-    return replace(parsed_again(strict, strict.text, certain_only=True), relaxation=Relaxation.NUMBERS)
+    return replace(parsed_again(strict, strict.text, Numbers.WORDS), relaxation=Relaxation.NUMBERS)
 
 
 def other_meanings(parsed: ParsedQuery) -> list[ParsedQuery]:
@@ -287,7 +287,7 @@ def meanings_as_names(parsed: ParsedQuery) -> ParsedQuery:
 
 def numbers_as_seeds(strict: ParsedQuery) -> ParsedQuery | None:
     """Bare numbers of three digits are seeds, beside them no fillers; None if there is none, or no other term."""
-    seeds = parsed_again(strict, strict.text, with_seeds=True)
+    seeds = parsed_again(strict, strict.text, Numbers.SEEDS)
     if seeds.parses == strict.parses or not all(parse.terms for parse in seeds.parses):
         return None
     return replace(without_fillers(seeds) or seeds, relaxation=Relaxation.SEEDS)

@@ -1,5 +1,6 @@
-"""The words of a text as the spellings of a vocabulary that they are, and the numbers among them that say how many,
-which one, or which share: `4x`, `x10`, `2把`, `16th`, `100%`. No item has those. Pure.
+"""Looks up the words of a text in a vocabulary, and tells which numbers are of no item. Pure.
+
+Those say how many, which one or which share: `4x`, `x10`, `2把`, `16th`, `100%`.
 """
 
 import re

@@ -36,7 +36,7 @@ _PLUS = re.compile(r"\s*\+\s*")
 
 
 def parse_words(
-    text: str, vocabulary: Vocabulary, *, open_ended: bool, before_quantity: bool, after_quantity: bool = False
+    text: str, vocabulary: Vocabulary, *, open_ended: bool, before_quantity: bool, after_quantity: bool
 ) -> ParsedWords:
     """Parses a piece of a text; `open_ended`: its last word may be unfinished."""
     words, gaps = words_and_gaps(text)
@@ -67,7 +67,7 @@ class _Reader(Spellings):
         """Reads all words."""
         while self._at < len(self._words):
             length, entry = self._spelling_at(self._at)
-            joined = self._vocabulary.joined_exclusions.excluded_by(self._letters[self._at], self._vocabulary.attached)
+            joined = self._vocabulary.joined_exclusions.excluded_by(self._letters[self._at])
             if entry is not None and entry.meanings and self._is_no_value(self._at + length):
                 entry = None
             self._is_known = entry is not None and bool(entry.meanings)
@@ -114,9 +114,10 @@ class _Reader(Spellings):
         if entry.role in JOINING:
             fields = None if entry.role is Role.ALTERNATIVE else _ONE_OF  # `redline and vulcan`, no item has both
             return bool(self._parsed.terms) and end < len(self._words) and self._is_either(end, fields=fields)
-        if entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._at == self._excluded_until > 0:
+        is_exclusion = entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER)
+        if is_exclusion and self._at == self._excluded_until > 0:
             pass  # the second half of `除了 … 以外`, or the same again: `暗金没必要，不要`
-        elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._at == self._order_until > 0:
+        elif is_exclusion and self._at == self._order_until > 0:
             self._parsed.sorts.pop()  # `高い順じゃなくて`, `high float: no`
             self._order_until = 0
         elif (
@@ -125,7 +126,7 @@ class _Reader(Spellings):
             and all(self._is_grammar(term) for term in self._parsed.terms)
         ):
             self._parsed.excludes_before = True  # `50달러 이상은 제외`
-        elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._parsed.terms:
+        elif is_exclusion and self._parsed.terms:
             self._exclude_last(alone=entry.role is Role.EXCLUSION and self._is_of_last_alone())
             self._excluded_until = end
         elif entry.role is Role.ATTACHED or (entry.role is Role.ATTACHED_AFTER and self._ends_with_name()):

@@ -72,7 +72,7 @@ _KINDS_OF_ROLES = {
     Role.EXCLUSION: _Kind.EXCLUSION,
     Role.EXCLUSION_AFTER: _Kind.EXCLUSION,
 }
-_MARKS = (_Kind.SELLING, _Kind.BUYING)
+_OFFERS = (_Kind.SELLING, _Kind.BUYING)
 _THINGS = (_Kind.NAMED_TYPE, _Kind.WEAPON, _Kind.TYPE)  # a market name begins with one
 _ITEMS = (_Kind.NAME, *_THINGS)
 _NAMES = (*_ITEMS, _Kind.DETAIL)
@@ -86,7 +86,7 @@ def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary, 
     parts = list(_parts(text, quantities, vocabulary))
     wanted = _wanted(parts, vocabulary.own)
     offers = [_with_prices(offer) for offer in _offers(wanted) if _has(offer, *_NAMES)]
-    is_post = _has(wanted, *_MARKS) or any(ASKING_PRICE in quantity.typed for quantity in quantities)
+    is_post = _has(wanted, *_OFFERS) or any(ASKING_PRICE in quantity.typed for quantity in quantities)
     offer = wanted
     if offers and is_post:
         offer = _first_name(next((each for each in offers if _has(each, _Kind.BUYING)), offers[0]))
@@ -155,7 +155,7 @@ def _begins_clause(parts: _Parts, at: int) -> bool:
 
 def _is_own(parts: _Parts, own: Collection[str]) -> bool:
     """Whether the parts say no more than whose a weapon is: `my ak redline`."""
-    is_sought = _has(parts, _Kind.SEEKING, *_MARKS)
+    is_sought = _has(parts, _Kind.SEEKING, *_OFFERS)
     return bool(parts) and letters_of([parts[0].text]) in own and _is_weapon(parts) and not is_sought
 
 
@@ -265,7 +265,7 @@ def _offers(parts: _Parts) -> list[list[_Part]]:
     """The offers: each has one word of trade, what stands before the first one included."""
     offers: list[list[_Part]] = [[]]
     for part in parts:
-        if part.kind in _MARKS and _has(offers[-1], *_MARKS):
+        if part.kind in _OFFERS and _has(offers[-1], *_OFFERS):
             offers.append([])
         offers[-1].append(part)
     return offers

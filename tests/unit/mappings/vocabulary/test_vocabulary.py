@@ -83,7 +83,7 @@ def test_what_is_not_wanted_may_be_written_together_with_what_says_so() -> None:
         attached=frozenset({"Sticker"}),
     )
     words = ("nonsouvenir", "stickersiz", "keysiz", "awpsiz", "awp", "sız")
-    read = [vocabulary.joined_exclusions.excluded_by(word, vocabulary.attached) for word in words]
+    read = [vocabulary.joined_exclusions.excluded_by(word) for word in words]
     excluded = [entry and entry.meanings[0].names for entry in read]
     assert excluded == [("Souvenir",), ("Sticker",), None, None, None, None]
 
