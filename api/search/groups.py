@@ -175,8 +175,9 @@ def heads_of(response: EngineResponse, max_heads: int = MAX_HEADS) -> list[Head]
 
 
 def page_of_heads(query: SearchQuery, heads: Sequence[Head]) -> list[Head]:
-    """The heads of the body's page, and the next one, in the order of its sort: those without the value last, ties by
-    id. A cursor's page begins behind the last head of the one before, also where its name was hidden meanwhile.
+    """The heads of the body's page and the first of the next page, sorted: those without a value last, ties by id.
+
+    A cursor's page begins behind the last head of the page before, even if its name has been hidden since.
     """
     last = None
     if query.position is not None and query.position.after:
