@@ -14,11 +14,11 @@ CS2 = next(iter(shared_platforms()))
 
 
 async def test_a_list_is_fresh_from_its_beginning_on_for_it_is_as_old() -> None:
-    asked = 0
+    requests = 0
 
     async def ask(_: Any) -> bytes:
-        nonlocal asked
-        asked += 1
+        nonlocal requests
+        requests += 1
         return b"the same"
 
     async def rows() -> AsyncIterator[Json]:
@@ -28,6 +28,6 @@ async def test_a_list_is_fresh_from_its_beginning_on_for_it_is_as_old() -> None:
     tasks = BackgroundTasks()
     lists = PriceLists(IndexRevision(ask, tasks), tasks, fresh_seconds=0.05)
     prices = await lists.make((730, None), CS2, rows)
-    assert asked == 1
+    assert requests == 1
     assert await lists.current((730, None), CS2) is prices
-    assert asked == 2
+    assert requests == 2
