@@ -66,9 +66,9 @@ class PointInTime:
 class Page:
     """A page of items or groups, the exact total, and the parse that found them; `hits` are those of items.
 
-    `groups` of the total are on the page; those that have no offers any more are not in `gear`. All groups together
-    have so many `items`, else the total is their number. A cursor reads on behind the `last_head` of groups, or the
-    last hit, where there is a next page.
+    So many of the total, its `size`, are on the page; groups that have no offers any more are not in `gear`. All groups
+    together have so many `items`, else the total is their number. Where there is a next page, a cursor reads on
+    `after` the values by which the last hit is sorted, or the head of the last group.
     """
 
     gear: list[Gear]
@@ -77,15 +77,10 @@ class Page:
     hits: list[Hit] = field(default_factory=list)
     facets: Json | None = None
     next_cursor: str | None = None
-    groups: int = 0
+    size: int = 0
     items: int | None = None
-    last_head: Sequence[Any] = ()
+    after: Sequence[Any] = ()
     has_next: bool = False
-
-    @property
-    def size(self) -> int:
-        """How much of the total is on the page."""
-        return len(self.hits) or self.groups
 
 
 def page_of(query: SearchQuery, responses: Sequence[EngineResponse]) -> Page:
@@ -94,7 +89,8 @@ def page_of(query: SearchQuery, responses: Sequence[EngineResponse]) -> Page:
     total = total_of(responses[-1]) if query.total is None else query.total
     hits = read[:limit]
     has_next = len(read) > limit or (len(read) == limit and query.start + limit < total)
-    return Page([item_of(hit) for hit in hits], total, query.parsed, hits, has_next=has_next)
+    gear, after = [item_of(hit) for hit in hits], hits[-1]["sort"] if hits else ()
+    return Page(gear, total, query.parsed, hits, size=len(hits), after=after, has_next=has_next)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from mappings.money import from_minor
 
 # `max_result_window` of gear.json, and below the 65,535 buckets of one response (search.max_buckets).
 MAX_HEADS = 50_000
-MIN_GROUP, MAX_GROUP = -(2**63), 2**63 - 1
+Part = tuple[int, int]  # of all groups, from the lowest number to the highest
+ALL_GROUPS: Part = (-(2**63), 2**63 - 1)
 # Groups are read after their order. If all offers of one have gone in between, both are read again.
 MAX_ATTEMPTS = 3
 
@@ -72,9 +73,9 @@ async def grouped_page(context: SearchContext, max_heads: int = MAX_HEADS) -> Pa
                 gear,
                 order.total,
                 query.parsed,
-                groups=len(order.groups),
+                size=len(order.groups),
                 items=order.items,
-                last_head=order.last,
+                after=order.last,
                 has_next=order.has_next,
             )
     raise ApiError("search_unavailable", "the offers change faster than they can be read")
@@ -106,22 +107,27 @@ async def _sorted_here(context: SearchContext, max_heads: int) -> _Order:
     return _Order([head.group for head in page], len(heads), items, page[-1] if page else (), has_next)
 
 
-async def _heads(
-    context: SearchContext, max_heads: int, low: int = MIN_GROUP, high: int = MAX_GROUP
-) -> tuple[list[Head], int]:
-    """The heads between these bounds and the number of all their items, by halves where there are too many: group
-    numbers are spread evenly.
-    """
-    request = heads_request(context.query, low, high, max_heads)
+async def _heads(context: SearchContext, max_heads: int, part: Part = ALL_GROUPS) -> tuple[list[Head], int]:
+    """The heads of a part and the number of all their items, by halves where there are too many."""
+    request = heads_request(context.query, part, max_heads)
     (response,) = await context.source.search_all([request], _SORT_VALUES_PATH)
     # in a thread: tens of thousands of heads would stop the event loop for a tenth of a second
     heads = await asyncio.to_thread(heads_of, response, max_heads)
     if heads is not None:
         return heads, total_of(response)
-    middle = (low + high) // 2
-    lower, below = await _heads(context, max_heads, low, middle)
-    upper, above = await _heads(context, max_heads, middle + 1, high)
+    (lower, below), (upper, above) = [await _heads(context, max_heads, half) for half in halves_of(part)]
     return [*lower, *upper], below + above
+
+
+def halves_of(part: Part) -> list[Part]:
+    """Two parts of as many groups: their numbers are spread evenly."""
+    low, high = part
+    middle = (low + high) // 2
+    return [(low, middle), (middle + 1, high)]
+
+
+def in_part(part: Part) -> Clause:
+    return {"range": {_GROUP: {"gte": part[0], "lte": part[1]}}}
 
 
 def group_page_request(query: SearchQuery) -> Clause:
@@ -148,13 +154,11 @@ def grouped_items(response: EngineResponse) -> int:
     return int(response["aggregations"]["number"]["sum"])
 
 
-def heads_request(
-    query: SearchQuery, low: int = MIN_GROUP, high: int = MAX_GROUP, max_heads: int = MAX_HEADS
-) -> Clause:
-    """The search body for the heads of all groups between these bounds, with the values that they are sorted by."""
+def heads_request(query: SearchQuery, part: Part = ALL_GROUPS, max_heads: int = MAX_HEADS) -> Clause:
+    """The search body for the heads of a part of all groups, with the values that they are sorted by."""
     clause = query.offered
-    if (low, high) != (MIN_GROUP, MAX_GROUP):
-        clause = {"bool": {"must": [clause], "filter": [{"range": {_GROUP: {"gte": low, "lte": high}}}]}}
+    if part != ALL_GROUPS:
+        clause = {"bool": {"must": [clause], "filter": [in_part(part)]}}
     return {**_collapsed(clause, *query.sort_values), **_SORT_VALUES_ONLY, "size": max_heads}
 
 
@@ -171,8 +175,9 @@ def heads_of(response: EngineResponse, max_heads: int = MAX_HEADS) -> list[Head]
 
 
 def page_of_heads(query: SearchQuery, heads: Sequence[Head]) -> list[Head]:
-    """The heads of the body's page, and the next one, in the order of its sort: those without the value last, ties by
-    id. A cursor's page begins behind the last head of the one before, also where its name was hidden meanwhile.
+    """The heads of the body's page and the first of the next page, sorted: those without a value last, ties by id.
+
+    A cursor's page begins behind the last head of the page before, even if its name has been hidden since.
     """
     last = None
     if query.position is not None and query.position.after:

@@ -31,6 +31,8 @@ from mappings.fields import OFFERED
 # Each word to correct is a search of its own, and two kinds of similar words in every correction. Texts that buyers
 # write have fewer words without a meaning; one with more is taken as it was typed.
 MAX_CORRECTED_WORDS = 12
+# Of the parses that leave words out those that leave out the fewest; no text of the judged sets has more than 130.
+MAX_PARTIAL = 150
 # A misspelt value of these is that value before it is a similar word, for beside it a finish is just that finish.
 MISSPELT_FIRST = ("weapon", "phase", "exterior")
 
@@ -80,7 +82,7 @@ async def _relaxed(context: SearchContext, base: ParsedQuery, relaxed: Sequence[
     absent = {word.typed for word in unknown}
     partial += [each for base in bases for each in names_alone(base, absent)]
     partial.sort(key=lambda parsed: sum(len(parse.ignored) for parse in parsed.parses))
-    return await _first_with_items(context, partial)
+    return await _first_with_items(context, partial[:MAX_PARTIAL])
 
 
 async def _first_with_items(context: SearchContext, candidates: Sequence[ParsedQuery]) -> ParsedQuery | None:

@@ -114,14 +114,16 @@ class ResponseCache:
         if response is not None:
             return response
         computation = prepare()
-        platforms = computation.platforms
-        if platforms is None or not self._max_bytes:
-            return await _computed(computation)
-        # The revision before computing: a change meanwhile makes the response newer than it is taken for.
-        revision = self._revision.last(platforms) or await self._revision.current(platforms)
-        response = await _computed(computation)
+        platforms = computation.platforms if self._max_bytes else None
+        revision = None
+        if platforms is not None:
+            # The revision before computing: a change meanwhile makes the response newer than it is taken for.
+            revision = self._revision.last(platforms) or await self._revision.current(platforms)
+        response = await computation.compute()
+        if computation.on_response is not None:
+            computation.on_response()
         size = len(key[2]) + len(response) + _ENTRY_BYTES
-        if revision is not None and size <= self._max_bytes and clears == self._clears:
+        if platforms and revision is not None and size <= self._max_bytes and clears == self._clears:
             exact = bytes(memoryview(response))  # what orjson has written has room for twice and more
             self._entries[key] = _Entry(platforms, revision, exact, size, computation.on_response)
         return response
@@ -145,13 +147,6 @@ class ResponseCache:
         if entry.on_response is not None:
             entry.on_response()
         return "hit", entry.response
-
-
-async def _computed(computation: Computation) -> bytes:
-    response = await computation.compute()
-    if computation.on_response is not None:
-        computation.on_response()
-    return response
 
 
 def _key(platforms: Sequence[Platform]) -> _Key:

@@ -101,7 +101,8 @@ async def _page(services: SearchServices, context: SearchContext, charge: Charge
     await charge(relaxation_cost(context.query))
     relaxed = await relax(context)
     outcome.set(None if relaxed is context else relaxed.query.parsed.relaxation)
-    return page if relaxed is context else await _page_with_facets(services, relaxed)
+    is_strict = relaxed.query.parsed is context.query.parsed  # then it is the filters that let nothing through
+    return page if is_strict else await _page_with_facets(services, relaxed)
 
 
 async def _page_with_facets(services: SearchServices, context: SearchContext) -> Page:

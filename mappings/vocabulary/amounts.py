@@ -4,10 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import NamedTuple
 
-from mappings.vocabulary.numerals import UNSPACED_LETTERS, Numerals, any_of, spelling_of
+from mappings.vocabulary.numerals import UNSPACED_LETTERS, Numerals, pattern_of, spelling_of
 from mappings.vocabulary.words import words_of
 
 UNSPACED = re.compile(rf"[{UNSPACED_LETTERS}]")
@@ -26,12 +25,21 @@ _ENGLISH_BOUND = re.compile(
     r"|(?:limit|cap|ceiling|budget|max|maximum|most)\s+of)\s*$",
     re.IGNORECASE,
 )
-ENGLISH_MONEY = re.compile(r"\s*(?:dollars?|bucks|usd|euros?|eur|pounds|gbp|cents?)(?!\w)", re.IGNORECASE)
+# English words of currencies, which a text may have beside an amount in any language
+CURRENCIES = {
+    "USD": ("usd", "dollar", "dollars", "buck", "bucks"),
+    "EUR": ("eur", "euro", "euros"),
+    "GBP": ("gbp", "pound", "pounds"),
+}
+CURRENCY_WORDS = "|".join(word for words in CURRENCIES.values() for word in words)
+ENGLISH_MONEY = re.compile(rf"\s*(?:{CURRENCY_WORDS}|cents?)(?!\w)", re.IGNORECASE)
 _SPACED_LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")
 _ENDS_AMOUNT = frozenset("k$€£")
 _BEFORE_ALONE = _LEADING_BOUNDS[:4]  # bounds that no amount has behind it
 _BOUND_BEFORE = re.compile(r"(?<!\w)(?:under|below|over|above|max|maximum|min|minimum|most|least)\s*$", re.IGNORECASE)
-_ENGLISH_BOUND_AFTER = re.compile(r"(?:(?:usd|eur|gbp)\s+)?(?:max|min)(?!\w)")  # as amounts are written here
+_ENGLISH_BOUND_AFTER = re.compile(
+    rf"(?:(?:{'|'.join(CURRENCIES).lower()})\s+)?(?:max|min)(?!\w)"
+)  # as amounts are written here
 _NUMBER = re.compile(r"[$€£]?\s*\d[\d.,]*k?", re.IGNORECASE)
 _LAST_NUMBER = re.compile(r"(?P<letter>[^\W\d_](?=\d))?(?:[$€£]\s*)?\d[\d.,]*k?\s*[$€£]?$", re.IGNORECASE)
 # where an amount ends, with what may stand between its digits and a word
@@ -82,10 +90,7 @@ class AmountWords:
     """
 
     def __init__(
-        self,
-        amounts: Mapping[str, Sequence[str]],
-        ranges: Sequence[str],
-        numerals: Mapping[int, Sequence[str]] = MappingProxyType({}),
+        self, amounts: Mapping[str, Sequence[str]], ranges: Sequence[str], numerals: Mapping[int, Sequence[str]]
     ) -> None:
         self.numerals = Numerals(numerals)
         self._words = {spelling_of(each): word for word, spellings in amounts.items() for each in spellings}
@@ -206,11 +211,12 @@ class AmountWords:
         node, end, last = self._tree, at, len(letters)
         while end < last:
             letter = letters[end]
-            next_node = node.get(" " if letter.isspace() else letter)
+            is_blank = letter.isspace()
+            next_node = node.get(" " if is_blank else letter)
             if next_node is None:
                 break
             node, end = next_node, end + 1
-            if letter.isspace():
+            if is_blank:
                 end = _end_of_blanks(letters, end)
             elif (spelling := node.spelling) is not None and _ends(spelling, letters, at, end):
                 spellings.append((end, spelling))
@@ -355,7 +361,7 @@ def _words(spellings: Iterable[str]) -> str:
     unspaced = [each for each in spelt if UNSPACED.match(each)]
     spaced = [each for each in spelt if each not in unspaced]
     return "|".join(
-        rf"{start}{any_of(each, _end_of)}" for start, each in ((r"(?<![^\W\d_])", spaced), ("", unspaced)) if each
+        rf"{start}{pattern_of(each, _end_of)}" for start, each in ((r"(?<![^\W\d_])", spaced), ("", unspaced)) if each
     )
 
 

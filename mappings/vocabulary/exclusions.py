@@ -11,13 +11,16 @@ MIN_JOINED = 2
 class JoinedExclusions:
     """Words that a word of exclusion, or an ending that says the same, is written together with."""
 
-    def __init__(self, entries: Mapping[str, Entry], words: frozenset[str], endings: frozenset[str]) -> None:
+    def __init__(
+        self, entries: Mapping[str, Entry], words: frozenset[str], endings: frozenset[str], attached: frozenset[str]
+    ) -> None:
         self._entries = entries
         self._words = words
         self._endings = endings
+        self._attached = attached
 
-    def excluded_by(self, letters: str, kinds: frozenset[str]) -> Entry | None:
-        """The quality, or the type among `kinds`, that a word which is no spelling itself excludes; else None."""
+    def excluded_by(self, letters: str) -> Entry | None:
+        """The quality, or the `attached` type, that a word which is no spelling itself excludes; else None."""
         if letters in self._entries:
             return None
         for length in range(MIN_JOINED, min(MAX_JOINED, len(letters) - 2) + 1):
@@ -26,14 +29,15 @@ class JoinedExclusions:
                 (letters[-length:] in self._endings, letters[:-length]),
             ):
                 entry = self._entries.get(rest) if is_excluding else None
-                if entry is not None and _is_excludable(entry, kinds):
+                if entry is not None and self._is_excludable(entry):
                     return entry
         return None
 
-
-def _is_excludable(entry: Entry, kinds: frozenset[str]) -> bool:
-    filters = [each for meaning in entry.meanings for each in meaning.filters]
-    return any(name == "quality" or (name == "type" and kinds.issuperset(values)) for name, values in filters)
+    def _is_excludable(self, entry: Entry) -> bool:
+        filters = [each for meaning in entry.meanings for each in meaning.filters]
+        return any(
+            name == "quality" or (name == "type" and self._attached.issuperset(values)) for name, values in filters
+        )
 
 
 def wanted(entries: Sequence[Entry | None]) -> list[Entry]:

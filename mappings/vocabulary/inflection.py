@@ -9,13 +9,14 @@ from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry
 
 MIN_STEM = 3  # letters before an ending, at least
+MIN_WORD_STEM = 4  # of a spelling of one word
 MIN_LATIN_STEM = 4  # in letters that names have: words of names are short
 
 
 class Inflections:
     """Spellings of several words by the stems of their words, without those that are `linking`."""
 
-    def __init__(self, entries: Iterable[Entry], endings: Iterable[str], linking: frozenset[str] = frozenset()) -> None:
+    def __init__(self, entries: Iterable[Entry], endings: Iterable[str], linking: frozenset[str]) -> None:
         self._linking = linking
         by_length: dict[int, set[str]] = {}
         for ending in endings:
@@ -84,13 +85,13 @@ def by_last_letter(endings: Iterable[str]) -> dict[str, list[str]]:
 
 
 def stems_of(
-    entries: Mapping[str, Entry], endings: Collection[str], shortest: int, may_inflect: Callable[[str], bool]
+    entries: Mapping[str, Entry], endings: Collection[str], may_inflect: Callable[[str], bool]
 ) -> dict[str, Entry]:
-    """Spellings of one word without their endings; a stem has at least the letters of the `shortest`."""
+    """Spellings of one word without their endings."""
     stems: dict[str, Entry] = {}
     longest = max(map(len, endings), default=0)
     for letters, entry in entries.items():
-        for length in range(1, min(longest, len(letters) - shortest) + 1 if may_inflect(letters) else 0):
+        for length in range(1, min(longest, len(letters) - MIN_WORD_STEM) + 1 if may_inflect(letters) else 0):
             if letters[-length:] in endings:
                 stems.setdefault(letters[:-length], entry)
     return stems
@@ -101,6 +102,6 @@ def has_endings(entry: Entry, stem: str) -> bool:
     return bool(entry.meanings) or len(stem) >= MIN_STEM or bool(UNSPACED.match(stem))
 
 
-def may_end(entry: Entry, stem: str, ending: str, shortest: int) -> bool:
+def may_end(entry: Entry, stem: str, ending: str) -> bool:
     """Whether a spelling in letters that names have may have this ending: a value of a field."""
-    return any(meaning.filters for meaning in entry.meanings) and (ending == "s" or len(stem) > shortest)
+    return any(meaning.filters for meaning in entry.meanings) and (ending == "s" or len(stem) > MIN_WORD_STEM)

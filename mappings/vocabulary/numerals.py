@@ -71,7 +71,7 @@ class Numerals:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """What finds each word, within others too."""
-        return re.compile(any_of(self._values), re.IGNORECASE)
+        return re.compile(pattern_of(self._values), re.IGNORECASE)
 
     def _runs(self, text: str, is_name: Callable[[str], bool]) -> Iterator[list[_Word]]:
         """Words for numbers that stand beside each other, none of them part of another word, no joiner at an end."""
@@ -211,7 +211,7 @@ class _Number:
         return f"{(self._thousands + self._rest).normalize():f}"
 
 
-def any_of(spellings: Iterable[str], end_of: Callable[[str], str] = lambda _: "") -> str:
+def pattern_of(spellings: Iterable[str], end_of: Callable[[str], str] = lambda _: "") -> str:
     """A pattern of all spellings by their common beginnings, the longest first, so that few are tried at each place.
 
     `end_of` gives what follows a spelling.

@@ -6,10 +6,11 @@ from itertools import groupby
 
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry
+from mappings.vocabulary.numerals import UNSPACED_LETTERS
 from mappings.vocabulary.words import letters_of
 
 # runs of one script, those in which words follow each other without blanks apart
-_SCRIPTS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_SCRIPTS = re.compile(rf"[{UNSPACED_LETTERS}]+|[^{UNSPACED_LETTERS}]+")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _BEGINNING = re.compile(rf"{UNSPACED.pattern}|[\u1100-\u11ff]")  # letters of Hangul are decomposed
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]+")
@@ -66,7 +67,7 @@ class Segments:
         return joined
 
     def _is_one_word(self, pieces: Sequence[str]) -> bool:
-        """Whether an unknown piece is too short for a word, or the known one before it is."""
+        """Whether the pieces are one word: one of them is unknown, and it or the known piece before it is too short."""
         for at, piece in enumerate(pieces):
             if letters_of([piece]) not in self._spellings:
                 is_scrap = len(piece) < MIN_UNKNOWN and len(pieces) > 1

@@ -63,8 +63,7 @@ class Sounds:
     def __init__(self, names: Iterable[str], letters: Mapping[str, str]) -> None:
         self._letters = letters
         self._names: dict[str, list[str]] = {}
-        spoken = (" ".join(word for word in words_of(name.lower()) if word.isascii()) for name in names)
-        full_names = dict.fromkeys(name for name in spoken if name)
+        full_names = dict.fromkeys(filter(None, map(_spoken, names)))
         parts = dict.fromkeys(word for name in full_names for word in name.split() if word not in full_names)
         for shortest, group in ((MIN_NAME, full_names), (MIN_WORD, parts)):
             earlier_sounds = frozenset(self._names)
@@ -101,8 +100,7 @@ class Loanwords:
         self._letters = letters
         self._names: dict[str, list[str]] = {}
         self.name_of = lru_cache(max_remembered)(self._nearest)
-        spoken = (" ".join(word for word in words_of(name.lower()) if word.isascii()) for name in names)
-        full_names = dict.fromkeys(name for name in spoken if name.replace(" ", "").isalpha())
+        full_names = dict.fromkeys(name for name in map(_spoken, names) if name.replace(" ", "").isalpha())
         parts = dict.fromkeys(word for name in full_names for word in name.split())
         for name in dict.fromkeys((*full_names, *parts)):
             for sound in {_borrowed(each) for each in _sounds_of(_R_UNHEARD.sub("", name))}:
@@ -151,6 +149,11 @@ class Homophones:
         if len(word) < MIN_CHARACTERS or any(character not in self._syllables for character in word):
             return ""
         return "".join(self._syllables[character] for character in word)
+
+
+def _spoken(name: str) -> str:
+    """The words of a name in the letters of English."""
+    return " ".join(word for word in words_of(name.lower()) if word.isascii())
 
 
 def _borrowed(consonants: str) -> str:

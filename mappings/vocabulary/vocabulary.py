@@ -14,17 +14,15 @@ from mappings.folding import LAST_LETTER, fold
 from mappings.vocabulary.amounts import AmountWords
 from mappings.vocabulary.entries import Entry, Meaning, Role, Use, entries_of, uses_of, values_of
 from mappings.vocabulary.exclusions import JoinedExclusions
-from mappings.vocabulary.inflection import Inflections, by_last_letter, has_endings, may_end, stems_of
+from mappings.vocabulary.inflection import MIN_WORD_STEM, Inflections, by_last_letter, has_endings, may_end, stems_of
 from mappings.vocabulary.misspellings import Misspellings
 from mappings.vocabulary.phrases import Phrases, beginnings_of
 from mappings.vocabulary.schema import VocabularyFile, VocabularyTerm
 from mappings.vocabulary.segments import Segments
 from mappings.vocabulary.sounds import Homophones, Loanwords, Sounds
-from mappings.vocabulary.trade import TradeLetters
 from mappings.vocabulary.words import has_words, letters_of, spelt, words_of
 
 REACH_LETTERS = 4  # of a spelling, by which texts are seen not to have it
-MIN_STEM = 4  # letters before an ending, at least
 # tables that are made from the entries, first those by which spellings are found
 _OF_SPELLINGS = ("longest", "_sorted", "_reach", "_stems", "_inflections")
 _OF_ENTRIES = (*_OF_SPELLINGS, "_segments", "joined_exclusions", "misspellings")
@@ -135,7 +133,7 @@ class Vocabulary(VocabularyFile):
         for ending in self._ending_with.get(letters[-1:], ()):
             stem = letters.removesuffix(ending)
             entry = stems.get(stem) if 0 < len(stem) < len(letters) else None
-            if entry is not None and (self._may_inflect(stem) or may_end(entry, stem, ending, MIN_STEM)):
+            if entry is not None and (self._may_inflect(stem) or may_end(entry, stem, ending)):
                 return entry if has_endings(entry, stem) else None
         return None
 
@@ -153,7 +151,7 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def _stems(self) -> dict[str, Entry]:
         """Spellings in other letters without their endings: `наклейк` of `наклейка`."""
-        return stems_of(self.entries, self._endings, MIN_STEM, self._may_inflect)
+        return stems_of(self.entries, self._endings, self._may_inflect)
 
     def unfinished(self, letters: str, limit: int) -> list[Meaning]:
         """What spellings mean that begin with these letters, the shortest first."""
@@ -232,15 +230,18 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def ignored(self) -> frozenset[str]:
         """The letters of what says nothing of an item."""
-        return spelt(self._of_no_item) | self.trade.marks
+        return spelt(self._of_no_item) | self.trade_words
 
     @property
     def _of_no_item(self) -> tuple[str, ...]:
         return (*self.fillers, *self.measures, *self.counters)
 
+    def begins_with_measure(self, letters: Sequence[str]) -> bool:
+        """Whether words, each by its letters, begin with what says how long or how many behind a number."""
+        return any("".join(letters[:length]) in self._measure_letters for length in (1, 2))
+
     @cached_property
-    def measure_letters(self) -> frozenset[str]:
-        """The letters of what says how long or how many behind a number."""
+    def _measure_letters(self) -> frozenset[str]:
         return spelt(self.measures)
 
     @cached_property
@@ -258,9 +259,14 @@ class Vocabulary(VocabularyFile):
         return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE) if words else None
 
     @cached_property
-    def trade(self) -> TradeLetters:
-        """The words of trade posts; all but `returns` say nothing of an item."""
-        return TradeLetters(self)
+    def trade_words(self) -> frozenset[str]:
+        """The letters of what trade posts say, which says nothing of an item."""
+        return self.selling | self.buying | self.seeking | self.exchanging
+
+    def is_payment(self, text: str) -> bool:
+        """Whether a text says nothing but what is paid with."""
+        letters = (letters_of([word]) for word in words_of(text) if not word.isnumeric())
+        return all(each in self.payments or each in self.ignored for each in letters)
 
     @cached_property
     def second_meanings(self) -> Mapping[str, tuple[Meaning, ...]]:
@@ -315,7 +321,8 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def joined_exclusions(self) -> JoinedExclusions:
         """Values that a word excludes which is written together with what says so: `nonstattrak`."""
-        return JoinedExclusions(self.entries, spelt(self.exclusions), spelt(self.exclusion_endings))
+        words, endings = spelt(self.exclusions), spelt(self.exclusion_endings)
+        return JoinedExclusions(self.entries, words, endings, self.attached)
 
     def is_attached(self, meanings: Iterable[Meaning]) -> bool:
         """Whether one of the meanings is a type of things that are put on other items."""
@@ -347,7 +354,7 @@ class Lexicon(Vocabulary):
     """Words that are read where a text as it stands finds nothing, so that each may have any ending."""
 
     def _may_inflect(self, letters: str) -> bool:
-        return not letters.isascii() or len(letters) >= MIN_STEM
+        return not letters.isascii() or len(letters) >= MIN_WORD_STEM
 
 
 def merged(vocabularies: Sequence[Vocabulary]) -> Vocabulary:

@@ -26,7 +26,7 @@ _ROWS = {row.name: row for row in FILTERS}
 
 
 @dataclass(frozen=True)
-class Condition:
+class ExplainedCondition:
     """A condition: the body's field (`offer`, `hidden`: none), what is asked there, the engine's clause."""
 
     field: str
@@ -34,10 +34,10 @@ class Condition:
     clause: Clause
 
 
-def conditions(query: SearchQuery) -> list[Condition]:
+def conditions(query: SearchQuery) -> list[ExplainedCondition]:
     """Every condition of a query; attachments one by one."""
-    parts = [Condition(OFFER, None, OFFERED)]
-    parts += [Condition(HIDDEN, None, clause) for clause in query.hidden_clauses]
+    parts = [ExplainedCondition(OFFER, None, OFFERED)]
+    parts += [ExplainedCondition(HIDDEN, None, clause) for clause in query.hidden_clauses]
     parts += _of_filters("token.filters", query.forced, query.forced_clauses)
     parts += _of_filters("filters", query.body.filters, query.filters)
     covered = [OFFERED, *query.hidden_clauses, *query.forced_clauses.values(), *query.filters.values()]
@@ -45,7 +45,7 @@ def conditions(query: SearchQuery) -> list[Condition]:
     demanded = query.offered["bool"]  # what only adds to a score is left out
     for clause in [*demanded.get("must", ()), *demanded.get("filter", ())]:
         if clause not in covered:
-            parts.append(Condition(TEXT, next(each.typed for each in typed if each.clause == clause), clause))
+            parts.append(ExplainedCondition(TEXT, next(each.typed for each in typed if each.clause == clause), clause))
     return parts
 
 
@@ -62,26 +62,26 @@ def value_of(item: Json, field: str) -> Any:
     return value
 
 
-def _of_filters(prefix: str, filters: BaseModel | None, clauses: dict[str, Clause]) -> list[Condition]:
-    parts: list[Condition] = []
+def _of_filters(prefix: str, filters: BaseModel | None, clauses: dict[str, Clause]) -> list[ExplainedCondition]:
+    parts: list[ExplainedCondition] = []
     for row in FILTERS:
         if row.name in clauses:
             requested = getattr(filters, row.name)
             if row.kind is Kind.ATTACHMENTS:
                 parts += _attachments(prefix, requested)
             else:
-                parts.append(Condition(f"{prefix}.{row.name}", _json(requested), clauses[row.name]))
+                parts.append(ExplainedCondition(f"{prefix}.{row.name}", _json(requested), clauses[row.name]))
     return parts
 
 
-def _attachments(prefix: str, condition: AttachmentFilter) -> list[Condition]:
+def _attachments(prefix: str, condition: AttachmentFilter) -> list[ExplainedCondition]:
     each = [
         (f"all.{place}", attached, AttachmentFilter(all=[attached])) for place, attached in enumerate(condition.all)
     ]
     either = ("any", condition.any, AttachmentFilter(any=condition.any))
     counted = ("count", condition.count, AttachmentFilter(count=condition.count))
     return [
-        Condition(f"{prefix}.attachments.{path}", _json(requested), clause)
+        ExplainedCondition(f"{prefix}.attachments.{path}", _json(requested), clause)
         for path, requested, alone in (*each, either, counted)
         if (clause := attachment_clause(alone)) is not None
     ]

@@ -183,11 +183,11 @@ def facet_requests(query: SearchQuery, *, in_parts: bool = False) -> list[FacetR
     rows = _requested_rows(query)
     filtered = [row for row in rows if row.name in query.filters]
     shared = tuple(row for row in rows if row not in filtered)
-    requests = [_facet_request(query, shared, None, in_parts=in_parts)] if shared else []
-    return requests + [_facet_request(query, (row,), row.name, in_parts=in_parts) for row in filtered]
+    together = [shared] if shared else []
+    return [_facet_request(query, each, in_parts=in_parts) for each in (*together, *((row,) for row in filtered))]
 
 
-def existing_values_request(row: Filter, values: list[str], forced: Sequence[Clause] = ()) -> Clause:
+def existing_values_request(row: Filter, values: list[str], forced: Sequence[Clause]) -> Clause:
     """The search body for the values of a platform, on offer or not, that the filter finds with these."""
     return aggregation_request(
         {"bool": {"filter": [*forced, values_clause(row.field, values)]}}, {row.name: _terms(row, min_count=1)}
@@ -243,23 +243,23 @@ def _folded(value: str) -> str:
     return fold(value) or value
 
 
-def _facet_request(
-    query: SearchQuery, rows: tuple[Filter, ...], without: str | None, *, in_parts: bool
-) -> FacetRequest:
+def _facet_request(query: SearchQuery, rows: tuple[Filter, ...], *, in_parts: bool) -> FacetRequest:
+    """Counts a facet that has a filter of its own without that filter, and several that have none."""
+    has_filter = rows[0].name in query.filters
     aggregations: Clause = {}
     for row in rows:
         if row.kind is Kind.FOLDED:
             # with a filter, values without items too: a selected one is listed with 0
-            aggregations[row.name] = _terms(row, min_count=1 if without is None else 0)
+            aggregations[row.name] = _terms(row, min_count=0 if has_filter else 1)
         else:
             aggregations[row.name] = buckets(row)
-    filters = {name: clause for name, clause in query.filters.items() if name != without}
-    clause = query.offered if without is None else query.offered_with(filters)
+    filters = {name: clause for name, clause in query.filters.items() if name != rows[0].name}
+    clause = query.offered_with(filters) if has_filter else query.offered
     prices = price_parts(filters["price"], query.minor_digits) if in_parts and "price" in filters else []
     # each has some of the items, and the first what many searches count alike
     parts = [query.offered_with({**filters, "price": price}) for price in prices] or [clause]
-    with_total = without is None  # which is that of the page
-    bodies = [aggregation_request(part, aggregations, with_total=with_total) for part in parts]
+    # without a filter of its own the total is that of the page
+    bodies = [aggregation_request(part, aggregations, with_total=not has_filter) for part in parts]
     return FacetRequest(rows, clause, parts, bodies)
 
 

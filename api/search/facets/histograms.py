@@ -14,7 +14,6 @@ Places = Mapping[int, int]
 Extremes = tuple[float, float]
 """The lowest and the highest value."""
 NOTHING: Json = {"min": None, "max": None, "buckets": []}
-_EXTREMES = "_extremes"
 
 
 def buckets(row: Filter) -> Clause:
@@ -31,14 +30,16 @@ def extremes_request(row: Filter, minor_digits: int, query: Clause, places: Plac
     """The search body for the lowest and the highest value, which are in the first and the last bucket with items."""
     edges = _edges(row, minor_digits)
     clauses = [_bucket_clause(row, edges, place) for place in sorted({min(places), max(places)})]
-    return aggregation_request({"bool": {"filter": [query, any_of(clauses)]}}, _extremes(row))
+    return aggregation_request(
+        {"bool": {"filter": [query, any_of(clauses)]}}, {row.name: {"stats": {"field": row.field}}}
+    )
 
 
 def extremes_of(row: Filter, responses: Sequence[EngineResponse], places: Places) -> Extremes | None:
     """The lowest and the highest value in the responses to `extremes_request`; None if their buckets have not as many
     items any more, or more.
     """
-    stats = [response["aggregations"][row.name + _EXTREMES] for response in responses]
+    stats = [response["aggregations"][row.name] for response in responses]
     stats = [each for each in stats if each["count"]]
     if sum(each["count"] for each in stats) != sum(places[place] for place in {min(places), max(places)}):
         return None
@@ -70,10 +71,6 @@ def histogram(row: Filter, minor_digits: int, places: Places, extremes: Extremes
             for place in range(min(places), max(places) + 1)
         ],
     }
-
-
-def _extremes(row: Filter) -> Clause:
-    return {row.name + _EXTREMES: {"stats": {"field": row.field}}}
 
 
 def _bucket_clause(row: Filter, edges: Sequence[float], place: int) -> Clause:

@@ -87,7 +87,7 @@ class OpenCursor:
         gear = await _without_bound(availability, page.hits) if page.hits else page.gear
         if page.has_next:
             count, relaxed = self.cursor.count + page.size, page.parsed.relaxation is not Relaxation.STRICT
-            after = page.hits[-1]["sort"] if page.hits else list(page.last_head)
+            after = list(page.after)
             cursor = structs.replace(self.cursor, count=count, total=page.total, after=after, relaxed=relaxed)
             return replace(page, gear=gear, next_cursor=await self.points_in_time.issue(cursor))
         if self.cursor.count == 0:

@@ -10,7 +10,7 @@ from api.search.parsing.words import Term
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.words import letters_of
 
-_PART_END = re.compile(r"[;:]\s*\w")
+_NEXT_CLAUSE = re.compile(r"[;:]\s*\w")
 
 
 def without_fillers(strict: ParsedQuery, matching_words: Collection[str] = ()) -> ParsedQuery | None:
@@ -50,7 +50,7 @@ def for_another_thing(strict: ParsedQuery) -> list[ParsedQuery]:
     if purpose is None or strict.parses[1:] or parse.quantities or parse.excluded or parse.sort:
         return []
     wanted, *others = purpose.split(strict.text, maxsplit=1)
-    if any(_PART_END.search(other) for other in others):
+    if any(_NEXT_CLAUSE.search(other) for other in others):
         return []  # `charm for my gun: hot wurst`
     if not (others and _is_of_weapon(parsed_again(strict, others[0]).parses[0])):
         return []
@@ -75,10 +75,10 @@ def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
     (parse,) = strict.parses
     vocabulary = parse.platform.merged_vocabulary
     letters = letters_of([strict.text])
-    things = sum(not term.fields.isdisjoint(("weapon", "type")) for term in parse.terms)
+    things = sum(not term.fields.isdisjoint(vocabulary.narrowing) for term in parse.terms)
     is_list = things > 1 or (things and has_separators(strict.text))
     is_pasted = "|" in strict.text
-    if not (is_pasted or parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade.marks)):
+    if not (is_pasted or parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade_words)):
         return None  # as most texts
     text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary, may_list=bool(is_list))
     if not text:

@@ -1,7 +1,7 @@
 """The last relaxations of a text: words are left out that nothing has, at all or beside the others. Pure."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from api.search.parsing.fillers import without_fillers
@@ -12,29 +12,48 @@ from api.search.parsing.words import Term, is_word, names_in
 from mappings.vocabulary.words import letters_of, words_of
 
 MAX_LEFT_OUT = 5  # words of which one or two are left out
-_THINGS = frozenset(("weapon", "type"))
+
+
+@dataclass(frozen=True)
+class _Words:
+    """The words of a text without its fillers."""
+
+    base: ParsedQuery
+    counted: set[str]  # of things of which the item has several
+    of_names: set[str]  # those, and words of known names
+    mere: set[str]  # that may be left out
+
+    @property
+    def terms(self) -> list[Term]:
+        return [term for parse in self.base.parses for term in parse.terms]
+
+
+def _words(strict: ParsedQuery) -> _Words:
+    base = without_fillers(strict) or strict
+    counted = {term.typed for parse in strict.parses for term in _counted(parse)}
+    names = (words_of_names(parse, parse.platform.merged_vocabulary.phrases) for parse in base.parses)
+    mere = {term.typed for parse in base.parses for term in parse.terms if _may_be_left_out(term, parse)}
+    return _Words(base, counted, counted.union(*names), mere)
 
 
 def partials(strict: ParsedQuery, matching_words: Collection[str], similar: Collection[str]) -> list[ParsedQuery]:
     """The relaxations that leave out words that nothing has, and one more of those that are only similar to one.
 
-    `matching_words` are words that an offered item has, `similar` words that are similar to one. Beside a
-    similar word those are left out, too, that are of no known name and that only other items have: `awp athris start`.
+    `matching_words` are words that an offered item has, `similar` words that are similar to one. Where a text has a
+    similar word, all of its words of no known name are left out as well: `awp athris start`.
     """
-    base = without_fillers(strict) or strict
-    counted = {term.typed for parse in strict.parses for term in _counted(parse)}
-    matching_words = {*matching_words, *counted}
-    terms = [term for parse in base.parses for term in parse.terms]
-    correctable = {term.typed for term in terms if all(word.is_correctable for word in term.words)}
-    mere_words = _mere_words(base) & correctable  # others are not looked for one by one (`ez4ence`)
+    words = _words(strict)
+    matching_words = {*matching_words, *words.counted}
+    correctable = {term.typed for term in words.terms if all(word.is_correctable for word in term.words)}
+    mere_words = words.mere & correctable  # others are not looked for one by one (`ez4ence`)
     absent = mere_words.difference(matching_words, similar)
     uncertain = sorted(mere_words.intersection(similar).difference(matching_words))
     removals = [absent, *(absent | {each} for each in uncertain if 1 < len(uncertain) <= MAX_LEFT_OUT)]
-    of_others = mere_words.intersection(matching_words).difference(_words_of_names(base), counted)
+    of_others = mere_words.intersection(matching_words) - words.of_names
     if uncertain and 0 < len(of_others) <= MAX_LEFT_OUT:
         removals.append(absent | of_others)
-    typos = with_similar_words(base, matching_words, Relaxation.PARTIAL)
-    ways = [*((typos, removal) for removal in removals), (base, absent.union(uncertain))]
+    typos = with_similar_words(words.base, matching_words, Relaxation.PARTIAL)
+    ways = [*((typos, removal) for removal in removals), (words.base, absent.union(uncertain))]
     return _with_other_meanings([_without(parsed, removal) for parsed, removal in ways if parsed is not None])
 
 
@@ -45,34 +64,30 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     one more word that stands for words of names, or for a rarity (`awp lightning strike sonho de consumo`), and in a
     sentence all that are a name by themselves (`mp9 for every eco that i play`: Eco is a finish).
     """
-    base = without_fillers(strict) or strict
-    name_words = _words_of_names(base)
-    counted = {term.typed for parse in strict.parses for term in _counted(parse)}
-    name_words |= counted
-    mere_words = _mere_words(base) - name_words
-    on_item = set().union(*map(_carried, strict.parses))
-    long_names = (words_of_names(parse, parse.platform.merged_vocabulary.phrases, 2) for parse in base.parses)
-    certain = counted.union(on_item, *long_names)
+    words = _words(strict)
+    mere_words = words.mere - words.of_names
     uncertain = sorted(mere_words.difference(unknown))
-    counts = (1, 2) if len(uncertain) <= MAX_LEFT_OUT else ()
-    some = [set(few) for count in counts for few in combinations(uncertain, count)]
-    removals = [mere_words.difference(uncertain) | few for few in some if len(few) < len(uncertain)]
-    terms = [term for parse in base.parses for term in parse.terms]
-    by_chance = list(dict.fromkeys(term.typed for term in terms if _may_be_chance(term) and term.typed not in on_item))
-    named = {term.typed for term in terms if term.typed in name_words or (term.meanings and not term.fields)}
-    removals.append(mere_words)
-    if mere_words or base is not strict:
-        removals.append(mere_words | _names_of_no_finish(base, name_words - certain, mere_words))
-    if any(term.fields & _THINGS for term in terms):
-        removals += [mere_words | {each} for each in by_chance if named - {each}][:MAX_LEFT_OUT]
+    counts = [count for count in (1, 2) if count < len(uncertain) <= MAX_LEFT_OUT]
+    some = [mere_words.difference(uncertain).union(few) for count in counts for few in combinations(uncertain, count)]
+    on_item = set().union(*map(_carried, strict.parses))
+    long_names = (words_of_names(parse, parse.platform.merged_vocabulary.phrases, 2) for parse in words.base.parses)
+    certain = words.counted.union(on_item, *long_names)
+    names = [set[str]()]
+    if mere_words or words.base is not strict:
+        names.append(_names_of_no_finish(words.base, words.of_names - certain, mere_words))
+    chance: list[set[str]] = []
+    if any(map(_names_thing, words.base.parses)):
+        by_chance = dict.fromkeys(
+            term.typed for term in words.terms if _may_be_chance(term) and term.typed not in on_item
+        )
+        named = {
+            term.typed for term in words.terms if term.typed in words.of_names or (term.meanings and not term.fields)
+        }
+        chance = [{each} for each in by_chance if named - {each}][:MAX_LEFT_OUT]
         if sum(term.is_filler for parse in strict.parses for term in parse.terms) >= MIN_SENTENCE:
-            removals += [mere_words | more for more in _words_by_chance(base, name_words, certain, by_chance)]
-    different = dict.fromkeys(map(frozenset, removals))
-    return _with_other_meanings([_without(base, removal, by_chance=True) for removal in different])
-
-
-def _words_of_names(parsed: ParsedQuery) -> set[str]:
-    return {word for parse in parsed.parses for word in words_of_names(parse, parse.platform.merged_vocabulary.phrases)}
+            chance += _words_by_chance(words, certain, by_chance)
+    different = dict.fromkeys(map(frozenset, (*some, *(mere_words | more for more in (*names, *chance)))))
+    return _with_other_meanings([_without(words.base, removal, by_chance=True) for removal in different])
 
 
 def _names_of_no_finish(base: ParsedQuery, name_words: Collection[str], mere_words: Collection[str]) -> set[str]:
@@ -84,35 +99,29 @@ def _names_of_no_finish(base: ParsedQuery, name_words: Collection[str], mere_wor
     return words if not others and finishes_of(terms, vocabulary, is_ordered=False) else set()
 
 
-def _words_by_chance(
-    base: ParsedQuery, name_words: Collection[str], certain: Collection[str], by_chance: Collection[str]
-) -> list[set[str]]:
+def _words_by_chance(words: _Words, certain: Collection[str], by_chance: Collection[str]) -> list[set[str]]:
     """What the words of a sentence may say by chance: kinds beside a weapon, all names but one of them, all names.
 
     What is `certain` is said on purpose, as names of several words are.
     """
-    terms = [term for parse in base.parses for term in parse.terms]
-    every = {*name_words, *by_chance}.difference(certain)
-    names = [term.typed for term in terms if term.typed in every.intersection(name_words)]
-    has_weapon = any("weapon" in term.fields for term in terms)
-    kinds = {term.typed for term in terms if has_weapon and _is_kind(term)}
+    every = {*words.of_names, *by_chance}.difference(certain)
+    names = [term.typed for term in words.terms if term.typed in every.intersection(words.of_names)]
+    has_weapon = any("weapon" in term.fields for term in words.terms)
+    kinds = {term.typed for term in words.terms if has_weapon and _is_kind(term)}
     return [kinds, *(every - {name} for name in names[:MAX_LEFT_OUT]), every]
 
 
 def _with_other_meanings(candidates: Sequence[ParsedQuery | None]) -> list[ParsedQuery]:
     """The candidates that there are: with the finish of just that name, without, and with other meanings."""
-    return [each for parsed in candidates if parsed is not None for each in _with_and_without_finishes(parsed)]
+    relaxed: list[ParsedQuery] = []
+    for parsed in filter(None, candidates):
+        by_words = replace(parsed, parses=tuple(replace(parse, finishes=()) for parse in parsed.parses))
+        relaxed += dict.fromkeys((parsed, by_words, *other_meanings(by_words)))
+    return relaxed
 
 
-def _with_and_without_finishes(parsed: ParsedQuery) -> list[ParsedQuery]:
-    if not any(parse.finishes for parse in parsed.parses):
-        return [parsed, *other_meanings(parsed)]
-    by_words = replace(parsed, parses=tuple(replace(parse, finishes=()) for parse in parsed.parses))
-    return [parsed, by_words, *other_meanings(by_words)]
-
-
-def _mere_words(parsed: ParsedQuery) -> set[str]:
-    return {term.typed for parse in parsed.parses for term in parse.terms if _may_be_left_out(term, parse)}
+def _names_thing(parse: PlatformParse) -> bool:
+    return any(term.fields & parse.platform.merged_vocabulary.narrowing for term in parse.terms)
 
 
 def _may_be_left_out(term: Term, parse: PlatformParse) -> bool:
@@ -163,9 +172,10 @@ def _says_too_little(parse: PlatformParse, text: str) -> bool:
 
     `kinderwagen gebraucht` shows no worn skins. In a trade post something of a shop is meant.
     """
-    if parse.quantities or parse.sort or any(term.fields & _THINGS for term in parse.terms):
+    vocabulary = parse.platform.merged_vocabulary
+    if parse.quantities or parse.sort or _names_thing(parse):
         return False
-    if any(letters_of([word]) in parse.platform.merged_vocabulary.trade.wanting for word in words_of(text)):
+    if not (vocabulary.selling | vocabulary.buying).isdisjoint(letters_of([word]) for word in words_of(text)):
         return False
     if all(term.fields and term.fields <= ALTERNATIVE_FIELDS for term in parse.terms):
         return len(parse.ignored) >= len(parse.terms)

@@ -22,10 +22,10 @@ _NAME_PARAMETERS = _SEARCH_PARAMETERS | {"exterior", "item", "market_hash_name",
 _PICTURE = re.compile(r"(?:\s*\(\d{1,3}\))?\.(?:png|jpe?g|webp|gif|avif|bmp)\s*$", re.IGNORECASE)
 # the numbers of the lines in a list
 _NEXT_NUMBER = re.compile(r"(?<=\s)[2-9]\)(?=\s)")
-_LIST_NUMBER = re.compile(r"\s*\d{1,3}(?:[.)]|\s[-\u2013\u2014])\s+(?=[^\W\d])")
+_LIST_NUMBER = re.compile(r"^\s*\d{1,3}(?:[.)]|\s[-\u2013\u2014])\s+(?=[^\W\d])")
 # the time, and who wrote it then, before a line of a chat (`[14:32] vanya: …`, `Oleg, 21:07: …`)
 _CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?!\d)"
-_CHAT_LINE = re.compile(rf"\W*(?:{_CLOCK}\W*(?:\w[\w .-]{{0,24}}:\s+)?|\w[\w .-]{{0,24}},?\s*\W?{_CLOCK}\W*:\s+)")
+_CHAT_LINE = re.compile(rf"^\W*(?:{_CLOCK}\W*(?:\w[\w .-]{{0,24}}:\s+)?|\w[\w .-]{{0,24}},?\s*\W?{_CLOCK}\W*:\s+)")
 _SEPARATORS = re.compile(r"[-_+]+")
 # what a trade post calls selling, buying, what is wanted and what is given: `S> ak redline`, `W> glove case H> btc`
 _TRADE_LETTER = re.compile(
@@ -59,6 +59,15 @@ _TRADABLE = re.compile(
     r"(?:\s*\([\d:]+\))?(?:\s+gmt)?",
     re.IGNORECASE,
 )
+# A chat's head, a picture's extension, hearts, ratios and dates of trade locks go; letters of trade posts are words.
+_SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (_CHAT_LINE, ""),
+    (_PICTURE, ""),
+    (_TRADE_LETTER, lambda match: _TRADE_WORDS[(match[1] or match[2]).lower()]),
+    (_HEART, r"\1"),
+    (_RATIO, " "),
+    (_TRADABLE, " "),
+)
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 # `[H] knife [W] keys`: what somebody has, and what they want for it
 _TRADE_MARK = re.compile(
@@ -70,15 +79,13 @@ _OR_ELSE = re.compile(r"\s*(?:[,;|+&]|(?<!\w)or(?!\w))\s*", re.IGNORECASE)
 
 def unpacked(text: str) -> str:
     """The text without what is of no item (a line's number, a chat's head, times), names in the place of links."""
+    if text.replace(" ", "").isalpha():  # as most
+        return text
     if "%" in text or "/" in text or "?" in text[:2]:
         text = _with_names(text)
-    if ":" in text and (head := _CHAT_LINE.match(text)):
-        text = text[head.end() :]
-    text = _PICTURE.sub("", text) if "." in text else text
-    text = _of_chats(text) if "<" in text or ">" in text or ":" in text or "able" in text else text
-    is_marked = ":" in text or "." in text or "-" in text or "/" in text or "|" in text or "~" in text
-    text = _of_items(text) if is_marked or "+" in text or " 0" in f" {text}" else text
-    return text[numbered.end() :] if (numbered := _LIST_NUMBER.match(text)) else text
+    for pattern, replacement in _SUBSTITUTIONS:
+        text = pattern.sub(replacement, text)
+    return _LIST_NUMBER.sub("", _of_items(text))
 
 
 def _with_names(text: str) -> str:
@@ -93,12 +100,6 @@ def _of_items(text: str) -> str:
     text = _COPIES.sub(" ", text) if "|" in text else text
     without = _NO_ZERO.sub("0.", _NOT_OF_ITEMS.sub(" ", text))
     return without if without.strip() else text
-
-
-def _of_chats(text: str) -> str:
-    """The text without hearts, ratios and dates of trade locks, the letters of trade posts as words."""
-    text = _TRADE_LETTER.sub(lambda match: _TRADE_WORDS[(match[1] or match[2]).lower()], text)
-    return _TRADABLE.sub(" ", _RATIO.sub(" ", _HEART.sub(r"\1", text)))
 
 
 def is_listing(text: str) -> bool:

@@ -4,7 +4,7 @@ import re
 from functools import partial
 
 from api.search.parsing.quantities import ASKING_PRICE, OTHER_CURRENCY
-from mappings.vocabulary.amounts import ENGLISH_MONEY, AmountMatch
+from mappings.vocabulary.amounts import CURRENCY_WORDS, ENGLISH_MONEY, AmountMatch
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
 
@@ -16,7 +16,7 @@ MAX_RANGES = 3  # of prices, of floats, and of what else a text may say
 _WORD_BEFORE = re.compile(r"([^\W_]{1,12})[\s-]*$")
 _YEAR_BEFORE = re.compile(r"(?<!\d)20[12]\d$")
 
-_OF_UNIT = re.compile(r"(?<!\w)(?P<half>half\s+)?an?\s+(?=(?:dollar|buck|euro|pound|cent)(?!\w))", re.IGNORECASE)
+_OF_UNIT = re.compile(rf"(?<!\w)(?P<half>half\s+)?an?\s+(?=(?:{CURRENCY_WORDS}|cent)(?!\w))", re.IGNORECASE)
 _CYRILLIC_K = re.compile(r"(?<=\d)[кК](?!\w)")  # `100к` is 100k
 # thousands apart (`2 000`) behind a bound or a sign: elsewhere the first number may be of a name (`glock 18 500$`)
 _GROUPED = re.compile(
@@ -29,7 +29,7 @@ _ASKED_EACH = re.compile(r"(?<![\w.])@\s*(?=[$€£]?\s*\d)")  # `10 keys @ 0.40
 # has one, and of no float (`0.15 b/o 50`).
 _ASKED = re.compile(
     rf"(?P<before>{ASKING_PRICE}\s*)?(?:[$€£]\s*)?(?<![\w.,])(?(before)|(?!0[.,]))(?P<amount>\d[\d.,]*k?)"
-    rf"(?:\s*(?:[$€£]|(?:usd|eur|gbp|dollars?|bucks|euros?)(?!\w)))?"
+    rf"(?:\s*(?:[$€£]|(?:{CURRENCY_WORDS})(?!\w)))?"
     rf"(?P<after>[\s,]*{ASKING_PRICE}(?!\s*[$€£]?\s*\d[\d.,]*+k?(?![\s,]*{ASKING_PRICE})))?",
     re.IGNORECASE,
 )

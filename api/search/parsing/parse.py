@@ -7,11 +7,12 @@ term that narrows (a weapon, a type) matches by its meaning alone if the text sa
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import ASKING_PRICE, Quantity, quantities_of, text_between, with_bare_seeds
+from api.search.parsing.spellings import ONE_VALUE
 from api.search.parsing.terms import parse_words
 from api.search.parsing.words import ParsedWords, Term, Word, mere_runs
 from mappings.platforms import Platform
@@ -21,7 +22,8 @@ from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
-ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
+# Fields of which a text may name several alternatives: names of items contain no other words of these fields.
+ALTERNATIVE_FIELDS = ONE_VALUE | {"rarity"}
 # Worth about the same, so an amount in one of them is taken as it stands.
 _NEAR_CURRENCIES = frozenset({"USD", "EUR", "GBP"})
 # Letters, digits and signs of amounts as East Asian keyboards write them; other punctuation stays.
@@ -49,6 +51,14 @@ class Relaxation(StrEnum):
     PARTIAL = "partial"
 
 
+class Numbers(Enum):
+    """What numbers are that may be quantities or words."""
+
+    QUANTITIES = auto()
+    WORDS = auto()
+    SEEDS = auto()  # quantities, and those of three digits that stand alone are seeds
+
+
 @dataclass(frozen=True)
 class PlatformParse:
     """A text parsed for one platform."""
@@ -61,7 +71,7 @@ class PlatformParse:
     marks: str = ""  # the symbols of a text without words, all of them
     excluded: tuple[Term, ...] = ()  # none of them
     finishes: tuple[str, ...] = ()  # names of finishes of which the item must have one exactly
-    last_words: tuple[str, ...] = ()  # what a name may have more than the whole text (`Revolution Case`)
+    last_words: tuple[str, ...] = ()  # a name may end with one of these behind the whole text (`Revolution Case`)
 
     # What else the text says.
     sort: str = ""  # the order that it asks for
@@ -125,19 +135,18 @@ def parse_text(
     *,
     has_order: bool = False,
     of_listing: bool = False,
-    certain_only: bool = False,
-    with_seeds: bool = False,
+    numbers: Numbers = Numbers.QUANTITIES,
 ) -> PlatformParse:
-    """Parses for one platform; `certain_only`: numbers that may be words are words; `with_seeds`: or seeds.
-
-    `of_listing`: it was the link of an item, so a skin without another quality is a plain one.
+    """Parses for one platform; `of_listing`: it was the link of an item, so a skin without another quality is a plain
+    one.
     """
     if not text.strip():  # most searches are by filters alone
         return PlatformParse(platform)
     vocabulary = platform.merged_vocabulary
     text, quantities = with_quantities(text, vocabulary)
-    quantities = [quantity for quantity in quantities if quantity.certain or not certain_only]
-    if with_seeds:
+    if numbers is Numbers.WORDS:
+        quantities = [quantity for quantity in quantities if quantity.certain]
+    elif numbers is Numbers.SEEDS:
         quantities = with_bare_seeds(text, quantities)
     pieces = list(text_between(text, quantities))
     if ASKING_PRICE in text:  # where no price is asked (`ak47 b/o`) it says nothing
@@ -172,19 +181,10 @@ def parse_text(
     )
 
 
-def parsed_again(
-    strict: ParsedQuery, text: str, *, certain_only: bool = False, with_seeds: bool = False
-) -> ParsedQuery:
+def parsed_again(strict: ParsedQuery, text: str, numbers: Numbers = Numbers.QUANTITIES) -> ParsedQuery:
     """Another way of writing or reading the text, parsed for the same platforms."""
     parses = (
-        parse_text(
-            text,
-            each.platform,
-            has_order=strict.has_order,
-            of_listing=strict.is_listing,
-            certain_only=certain_only,
-            with_seeds=with_seeds,
-        )
+        parse_text(text, each.platform, has_order=strict.has_order, of_listing=strict.is_listing, numbers=numbers)
         for each in strict.parses
     )
     return replace(strict, parses=tuple(parses))
@@ -214,11 +214,12 @@ def _parsed_pieces(
 
 def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quantity]]:
     """The text, amounts in it written in digits and English, and its quantities."""
-    text = trade_part(text, lambda part: vocabulary.trade.is_payment(part, vocabulary.ignored))
+    text = trade_part(text, vocabulary.is_payment)
     text = with_digits(text, vocabulary)
     return text, quantities_of(
         text,
         lambda number: vocabulary.is_split_spelling(words_of(number)),
+        lambda rest: vocabulary.begins_with_measure([letters_of_text(word) for word in rest.split()]),
         lambda: may_have_float(words_of(text), vocabulary),
     )
 

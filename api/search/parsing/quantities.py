@@ -22,12 +22,11 @@ from decimal import Decimal
 from math import inf, nextafter
 from operator import attrgetter
 
+from mappings.vocabulary.amounts import CURRENCIES, CURRENCY_WORDS
 from mappings.vocabulary.numerals import UNSPACED_LETTERS
 
-_CURRENCIES = {
-    **dict.fromkeys(("$", "usd", "dollar", "dollars", "bucks"), "USD"),
-    **dict.fromkeys(("€", "e", "eur", "euro", "euros"), "EUR"),
-    **dict.fromkeys(("£", "gbp", "pounds"), "GBP"),
+_CURRENCIES = {"$": "USD", "€": "EUR", "e": "EUR", "£": "GBP"} | {
+    word: code for code, words in CURRENCIES.items() for word in words
 }
 OTHER_CURRENCY = "¤"  # before the code of a currency that the vocabulary has words for
 _CURRENCY_MARK = 4  # letters of one with its code; one more (`¤RUBc`) for its hundredths
@@ -55,7 +54,7 @@ _BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
 # a bound behind its number: `50 max`, `20+`, but not the `min` of a `min wear`; `<max` and `>min` exclude the number
 _BOUND_AFTER = (
     r"\s*(?:(?P<most><?(?<!\w)(?:max(?:imum)?|tops|at\s+(?:the\s+)?(?:most|max)|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
-    r"|(?P<least>\+(?!\w)(?!\s*(?:pcs?|pieces|units|copies|times|hours|hrs|elo)(?!\w))|[~\u301c\uff5e](?!\s*[\d$€£])|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|at\s+(?:the\s+)?least|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
+    r"|(?P<least>\+(?!\w)|[~\u301c\uff5e](?!\s*[\d$€£])|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|at\s+(?:the\s+)?least|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
 )
 _TO = r"\s*(?:[-~\u2013\u2014\u223c\u301c\uff5e]|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)(?:and|n)(?!\w)|&)\s*"
 _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
@@ -63,7 +62,7 @@ _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
 _WORD = rf"(?-i:[^\W{UNSPACED_LETTERS}])"
 _START = rf"(?<!{_WORD})(?<![$€£.,-])"
 _END = rf"(?!{_WORD}|[$€£]|[.,]\d|-\w)"
-_CURRENCY_WORD = r"(?:(?<=\d)e(?!\w)|(?<![a-z])(?:usd|dollars?|bucks|eur|euros?|gbp|pounds)(?![a-z]))"
+_CURRENCY_WORD = rf"(?:(?<=\d)e(?!\w)|(?<![a-z])(?:{CURRENCY_WORDS})(?![a-z]))"
 _MARK = rf"(?:[$€£]|{OTHER_CURRENCY}[A-Z]{{3}}c?|{_CURRENCY_WORD})"
 _CENT_MARK = r"(?:cents?|¢|(?<=\d)ct?)(?![a-z0-9])"
 _THOUSANDS = r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d{1,2})?"  # no other number above 1 has a point and three digits
@@ -141,10 +140,11 @@ class Quantity:
 
 
 def quantities_of(
-    text: str, is_name: Callable[[str], bool], has_floats: Callable[[], bool] = lambda: True
+    text: str, is_name: Callable[[str], bool], is_measure: Callable[[str], bool], has_floats: Callable[[], bool]
 ) -> list[Quantity]:
     """All quantities in their order; `is_name` tells whether an uncertain one, such as `5-7`, is a name.
 
+    `is_measure` tells whether a text begins with what the number before it says how much of: `500+ hours` is no price.
     Where `has_floats` denies it, a number from 0 to 1 is a price.
     """
     quantities: list[Quantity] = []
@@ -162,7 +162,9 @@ def quantities_of(
                 if not may_be_floats:
                     continue
             quantity = read(match)
-            if quantity is not None and (quantity.certain or not is_name(quantity.typed)):
+            if quantity is None or (quantity.typed.endswith("+") and is_measure(text[quantity.end :])):
+                continue
+            if quantity.certain or not is_name(quantity.typed):
                 quantities.append(quantity)
                 taken[quantity.start : quantity.end] = b"\1" * (quantity.end - quantity.start)
     return _with_one_currency(sorted(quantities, key=attrgetter("start")))
@@ -237,22 +239,24 @@ def _seeds(match: re.Match[str]) -> Quantity:
 
 def _price(match: re.Match[str]) -> Quantity | None:
     groups = match.groupdict()
-    marks = [
-        (groups.get(f"{end}{side}") or "").strip().lower() for end in ("low", "high") for side in ("mark", "after")
-    ]
-    currencies = [_currency(mark) for mark in marks if mark]
-    currency = currencies[0] if currencies else None
-    is_in_cents = _is_in_cents(marks[-1]) or (_is_in_cents(marks[1]) and not groups.get("high"))
-    unit = Decimal("0.01") if is_in_cents else Decimal(1)
-    low = _money(groups["low"]) * unit
+    low_units, high_units = (
+        [unit.strip().lower() for side in ("mark", "after") if (unit := groups.get(f"{end}{side}"))]
+        for end in ("low", "high")
+    )
+    units = low_units + high_units
+    currency = next(filter(None, map(_currency, units)), None)
+    low = _money(groups["low"]) * _unit(low_units or high_units)
     if groups.get("high") is not None:
-        certain = bool(currencies or groups.get("between") or "price" in match.group().lower())
+        certain = bool(units or groups.get("between") or "price" in match.group().lower())
         if not certain and not _may_be_prices(groups):
             return None
-        ends = sorted((low, _money(groups["high"]) * unit))
+        high = _money(groups["high"]) * _unit(high_units or low_units)
+        if groups["high"][-1] in "kK" and low * 1000 < high and not (low_units and high_units):
+            low *= 1000  # the `k` of `1-2k` is said of both
+        ends = sorted((low, high))
         return _quantity(match, "price", certain=certain, low=ends[0], high=ends[1], currency=currency)
     # `2014+` is no price, `20+` is more likely one than not
-    is_plus = match.group().strip().endswith("+") and not currencies
+    is_plus = match.group().strip().endswith("+") and not units
     if is_plus and not _may_be_prices(groups):
         return None
     if groups.get("least"):
@@ -261,12 +265,13 @@ def _price(match: re.Match[str]) -> Quantity | None:
     return _quantity(match, "price", certain=not is_bare, high=low, currency=currency)
 
 
-def _currency(mark: str) -> str | None:
-    return mark[1:_CURRENCY_MARK].upper() if mark.startswith(OTHER_CURRENCY) else _CURRENCIES.get(mark)
+def _currency(unit: str) -> str | None:
+    return unit[1:_CURRENCY_MARK].upper() if unit.startswith(OTHER_CURRENCY) else _CURRENCIES.get(unit)
 
 
-def _is_in_cents(mark: str) -> bool:
-    return mark in _CENTS or (mark.startswith(OTHER_CURRENCY) and len(mark) > _CURRENCY_MARK)
+def _unit(units: Sequence[str]) -> Decimal:
+    is_in_cents = any(unit in _CENTS or unit[_CURRENCY_MARK:] == "c" for unit in units)
+    return Decimal("0.01") if is_in_cents else Decimal(1)
 
 
 def _may_be_prices(groups: dict[str, str]) -> bool:

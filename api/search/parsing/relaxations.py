@@ -28,7 +28,7 @@ from dataclasses import replace
 from api.search.parsing.fillers import for_another_thing, with_and_without_fillers, without_fillers
 from api.search.parsing.letters import in_english, other_letters, without_typos
 from api.search.parsing.numerals import with_digits
-from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parsed_again
+from api.search.parsing.parse import Numbers, ParsedQuery, PlatformParse, Relaxation, parsed_again
 from api.search.parsing.stickers import is_finish, is_on_named_item, says_it_is_on_items, words_of_stickers
 from api.search.parsing.words import Term, Word, is_word
 from mappings.vocabulary.entries import values_of
@@ -39,7 +39,6 @@ MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
 MIN_FIRST_LETTER_ALONE = 7  # where it is all that a text says
 MIN_SENTENCE = 3  # words that say nothing of an item: beside so many, a word that is a name may be one by chance
 MIN_IN_SENTENCE = 5  # letters of a word that may be misspelt where it is all that a sentence says (`legit or scam`)
-_CONTAINERS = frozenset({"Container"})
 
 
 def as_typed(strict: ParsedQuery) -> list[ParsedQuery]:
@@ -54,7 +53,7 @@ def as_typed(strict: ParsedQuery) -> list[ParsedQuery]:
     return [
         *numbers,
         strict,
-        *other_meanings(strict, Relaxation.WORDS),
+        *other_meanings(strict),
         *words_of_sets(strict),
         meanings_as_names(strict),
     ]
@@ -69,8 +68,8 @@ def loose(strict: ParsedQuery) -> list[ParsedQuery]:
         relaxed += on_item
     without = without_fillers(strict)
     if without is not None:
-        relaxed += [without, *other_meanings(without), *words_of_sets(without, Relaxation.FILLERS)]
-        relaxed.append(meanings_as_names(without, Relaxation.FILLERS))
+        relaxed += [without, *other_meanings(without), *words_of_sets(without)]
+        relaxed.append(meanings_as_names(without))
     relaxed += in_other_letters(strict)
     if not is_said:
         relaxed += on_item
@@ -162,24 +161,28 @@ def _read_again(strict: ParsedQuery, texts: Iterable[str]) -> list[ParsedQuery]:
 
 def _in_letters(parsed: ParsedQuery) -> list[ParsedQuery]:
     relaxed = [replace(each, relaxation=Relaxation.LETTERS) for each in with_and_without_fillers(parsed)]
-    return [parsed for each in relaxed for parsed in (each, *second_meanings(each, Relaxation.LETTERS))]
+    return [parsed for each in relaxed for parsed in (each, *second_meanings(each))]
 
 
-def words_of_sets(parsed: ParsedQuery, relaxation: Relaxation = Relaxation.SETS) -> list[ParsedQuery]:
+def words_of_sets(parsed: ParsedQuery) -> list[ParsedQuery]:
     """Mere words may be those of the item's set, which may be said by its case (`covert from the fever case`)."""
-    last_words = {word for parse in parsed.parses for word in parse.platform.merged_vocabulary.last_words}
-    relaxed = _with_terms(parsed, lambda term: _of_set(term, last_words), relaxation)
+    vocabularies = [parse.platform.merged_vocabulary for parse in parsed.parses]
+    last_words = {word for vocabulary in vocabularies for word in vocabulary.last_words}
+    opened = {kind for vocabulary in vocabularies for kind in vocabulary.opened}
+    relaxed = _with_terms(
+        parsed, lambda term: _of_set(term, last_words, opened), _relaxation_of(parsed, Relaxation.SETS)
+    )
     if not any(term.in_set for term in relaxed.options):
         return []
     parses = tuple(_without_containers(parse) for parse in relaxed.parses)
     return [relaxed] if parses == relaxed.parses else [relaxed, replace(relaxed, parses=parses)]
 
 
-def _of_set(term: Term, last_words: Collection[str]) -> Term:
+def _of_set(term: Term, last_words: Collection[str], opened: Collection[str]) -> Term:
     """The term as words of a set: a mere one, or what names a case, without its last word (`mag7 riptide case`)."""
     if not term.meanings:
         return replace(term, in_set=True)
-    if not _is_container(term):
+    if not _is_container(term, opened):
         return term
     words = [word for meaning in term.meanings for word in words_of(meaning.words) if word not in last_words]
     return Term(tuple(Word(word, (word,)) for word in words), in_set=True) if words else term
@@ -187,12 +190,13 @@ def _of_set(term: Term, last_words: Collection[str]) -> Term:
 
 def _without_containers(parse: PlatformParse) -> PlatformParse:
     """Without the words for a container beside the words of a set, where the text says of what is in it, too."""
-    others = [term for term in parse.terms if not _is_container(term)]
+    opened = parse.platform.merged_vocabulary.opened
+    others = [term for term in parse.terms if not _is_container(term, opened)]
     return replace(parse, terms=tuple(others)) if any(term.fields for term in others) else parse
 
 
-def _is_container(term: Term) -> bool:
-    return bool(term.words) and term.fields == {"type"} and values_of(term.meanings, "type") == _CONTAINERS
+def _is_container(term: Term, opened: Collection[str]) -> bool:
+    return bool(term.words) and term.fields == {"type"} and values_of(term.meanings, "type").issubset(opened)
 
 
 def words_as_prefixes(parsed: ParsedQuery) -> ParsedQuery | None:
@@ -231,28 +235,28 @@ def numbers_as_words(strict: ParsedQuery) -> ParsedQuery | None:
     """What may be a quantity or a word is a word; None if nothing may be both."""
     if all(quantity.certain for parse in strict.parses for quantity in parse.quantities):
         return None
-    return replace(parsed_again(strict, strict.text, certain_only=True), relaxation=Relaxation.NUMBERS)
+    return replace(parsed_again(strict, strict.text, Numbers.WORDS), relaxation=Relaxation.NUMBERS)
 
 
-def other_meanings(parsed: ParsedQuery, relaxation: Relaxation | None = None) -> list[ParsedQuery]:
+def other_meanings(parsed: ParsedQuery) -> list[ParsedQuery]:
     """Terms may have their second meaning, then those that narrow be words of the name."""
-    relaxation = relaxation or parsed.relaxation
-    second = second_meanings(parsed, relaxation)
-    return [*second, *(each for base in (parsed, *second) for each in narrowing_as_words(base, relaxation))]
+    second = second_meanings(parsed)
+    return [*second, *(each for base in (parsed, *second) for each in narrowing_as_words(base))]
 
 
 def _and_other_meanings(parsed: ParsedQuery | None) -> list[ParsedQuery]:
     return [] if parsed is None else [parsed, *other_meanings(parsed)]
 
 
-def second_meanings(parsed: ParsedQuery, relaxation: Relaxation) -> list[ParsedQuery]:
+def second_meanings(parsed: ParsedQuery) -> list[ParsedQuery]:
     """What terms mean where their first meaning finds nothing (`m4a1 howl` is an M4A4)."""
     if not any(term.otherwise for term in parsed.options):
         return []
+    relaxation = _relaxation_of(parsed, Relaxation.WORDS)
     return [_with_terms(parsed, lambda term: replace(term, meanings=term.otherwise or term.meanings), relaxation)]
 
 
-def narrowing_as_words(parsed: ParsedQuery, relaxation: Relaxation) -> list[ParsedQuery]:
+def narrowing_as_words(parsed: ParsedQuery) -> list[ParsedQuery]:
     """Narrowing terms may be words of the name: all but the last of them (`glove case` is a case), then that too."""
 
     def only_last_narrows(parse: PlatformParse) -> PlatformParse:
@@ -260,8 +264,9 @@ def narrowing_as_words(parsed: ParsedQuery, relaxation: Relaxation) -> list[Pars
         terms = (term if place == last else _as_words(term) for place, term in enumerate(parse.terms))
         return replace(parse, terms=tuple(terms), finishes=())
 
+    relaxation = _relaxation_of(parsed, Relaxation.WORDS)
     some = tuple(only_last_narrows(parse) for parse in parsed.parses)
-    none = _with_terms(parsed, lambda term: replace(term, narrows=False), Relaxation.WORDS).parses
+    none = _with_terms(parsed, lambda term: replace(term, narrows=False), relaxation).parses
     different = dict.fromkeys(parses for parses in (some, none) if parses != parsed.parses)
     return [replace(parsed, parses=parses, relaxation=relaxation) for parses in different]
 
@@ -270,19 +275,19 @@ def _as_words(term: Term) -> Term:
     return replace(term, narrows=False, alternatives=tuple(_as_words(option) for option in term.alternatives))
 
 
-def meanings_as_names(strict: ParsedQuery, relaxation: Relaxation = Relaxation.NAMES) -> ParsedQuery:
+def meanings_as_names(parsed: ParsedQuery) -> ParsedQuery:
     """Meanings may stand in the name, and every word may be a prefix."""
 
     def widened(term: Term) -> Term:
         words = tuple(replace(word, prefixes=word.endings) for word in term.words)
         return replace(term, words=words, narrows=False, by_name=bool(term.fields))
 
-    return _with_terms(strict, widened, relaxation)
+    return _with_terms(parsed, widened, _relaxation_of(parsed, Relaxation.NAMES))
 
 
 def numbers_as_seeds(strict: ParsedQuery) -> ParsedQuery | None:
     """Bare numbers of three digits are seeds, beside them no fillers; None if there is none, or no other term."""
-    seeds = parsed_again(strict, strict.text, with_seeds=True)
+    seeds = parsed_again(strict, strict.text, Numbers.SEEDS)
     if seeds.parses == strict.parses or not all(parse.terms for parse in seeds.parses):
         return None
     return replace(without_fillers(seeds) or seeds, relaxation=Relaxation.SEEDS)
@@ -333,6 +338,11 @@ def _is_one_word(parsed: ParsedQuery) -> bool:
 def _needs_correction(term: Term, word: Word, matching_words: Collection[str]) -> bool:
     is_doubted = not (term.meanings or term.is_negation or term.is_foreign)
     return is_doubted and word.is_correctable and word.typed not in matching_words
+
+
+def _relaxation_of(parsed: ParsedQuery, own: Relaxation) -> Relaxation:
+    """The name of a relaxation: its own of a strict text, else that of what it loosens."""
+    return own if parsed.relaxation is Relaxation.STRICT else parsed.relaxation
 
 
 def _with_terms(parsed: ParsedQuery, change: Callable[[Term], Term], relaxation: Relaxation) -> ParsedQuery:

@@ -1,5 +1,6 @@
-"""The words of a text as the spellings of a vocabulary that they are, and the numbers among them that say how many,
-which one, or which share: `4x`, `x10`, `2把`, `16th`, `100%`. No item has those. Pure.
+"""Looks up the words of a text in a vocabulary, and tells which numbers are of no item. Pure.
+
+Those say how many, which one or which share: `4x`, `x10`, `2把`, `16th`, `100%`.
 """
 
 import re
@@ -358,8 +359,7 @@ class Spellings:
 
     def _is_measure_at(self, at: int) -> bool:
         """Whether the number there says how long or how many: `7 days`, `15days`, `13 years old`, `3 pieces`."""
-        ends = (at + 2, at + 3)
-        return any("".join(self._letters[at + 1 : end]) in self._vocabulary.measure_letters for end in ends)
+        return self._vocabulary.begins_with_measure(self._letters[at + 1 :])
 
     def _is_counted_before(self, at: int) -> bool:
         """Whether the word before the number there says what of no item it counts: `kills: 1204`, `lvl 10`."""

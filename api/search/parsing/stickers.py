@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
+from api.search.parsing.spellings import MAX_FEW
 from api.search.parsing.words import Term, mere_runs
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.phrases import Phrases
@@ -14,7 +15,7 @@ from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
 MAX_STICKER_WORDS = 4  # at the end of a text that may be of a sticker on the item
 _YEAR = re.compile(r"\b20\d\d$")
-STICKER_COUNTS = range(2, 6)  # of what one item carries; more is how many items are wanted
+STICKER_COUNTS = range(2, MAX_FEW + 1)  # more is how many items are wanted
 
 
 def words_of_names(parse: PlatformParse, names: Phrases, min_words: int = 1) -> set[str]:
@@ -37,23 +38,8 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count in STICKER_COUNTS), None)
     if carrier is None:
         parse = _without_kinds(parse, vocabulary, names_finish=bool(finishes))
-    if carrier is not None and any(_may_be_on_item(term) for term in parse.terms[carrier:]):
-        starts = list(dict.fromkeys([carrier, finishes or carrier]))
-    elif (
-        finishes
-        or any(term.fields for term in parse.terms)
-        or (parse.terms and _names_finish(parse.terms[0], vocabulary))
-    ):
-        of_names = words_of_names(parse, vocabulary.finish_phrases)
-        words = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and term.typed not in of_names]
-        is_said_before = any(term.is_attached for term in parse.terms[: min(words, default=0)])  # `with a sticker navi`
-        starts = words[:1] if is_said_before else [at for at in words if at >= finishes][-MAX_STICKER_WORDS:]
-        if not is_said_before and any(term.is_attached for term in parse.terms):  # `reason holo katowice 2014 applied`
-            starts = list(dict.fromkeys([*words[:1], *starts]))
-        if of_names and words and not finishes:  # Headshot is a finish: `usp headshot guarantee`
-            starts += [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and at not in starts][:1]
-    else:  # `crown foil x4`, `クラウンフォイル付き`
-        starts = [0] if carrier is not None or _is_said_attached(parse.terms) else []
+    of_names = words_of_names(parse, vocabulary.finish_phrases)
+    starts = _starts(parse, carrier, finishes, of_names)
     if not starts:
         return []
     if carrier is not None:  # `with navi sticker` is about what the sticker is on
@@ -63,6 +49,26 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     of_names = words_of_names(parse, vocabulary.finish_phrases)
     candidates = [each for start in starts for each in _with_stickers(parse, start, ways, of_names)]
     return [replace(strict, parses=(on_item,), relaxation=Relaxation.STICKERS) for on_item in candidates]
+
+
+def _starts(parse: PlatformParse, carrier: int | None, finishes: int, of_names: Collection[str]) -> list[int]:
+    """The places from which on the terms may be of a sticker, of which so many `finishes` are none."""
+    may_be = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term)]
+    if carrier is not None and may_be and may_be[-1] >= carrier:
+        return list(dict.fromkeys([carrier, finishes or carrier]))
+    names_item = finishes or any(term.fields for term in parse.terms)
+    if not names_item and not any(_names_finish(term, parse.platform.merged_vocabulary) for term in parse.terms[:1]):
+        # `crown foil x4`, `クラウンフォイル付き`
+        return [0] if carrier is not None or _is_said_attached(parse.terms) else []
+    words = [at for at in may_be if parse.terms[at].typed not in of_names]
+    starts = [at for at in words if at >= finishes][-MAX_STICKER_WORDS:]
+    if any(term.is_attached for term in parse.terms[: min(words, default=0)]):  # `with a sticker navi`
+        starts = words[:1]
+    elif any(term.is_attached for term in parse.terms):  # `reason holo katowice 2014 applied`
+        starts = list(dict.fromkeys([*words[:1], *starts]))
+    if of_names and words and not finishes:  # Headshot is a finish: `usp headshot guarantee`
+        starts += [at for at in may_be if at not in starts][:1]
+    return starts
 
 
 def is_on_named_item(strict: ParsedQuery) -> bool:

@@ -25,12 +25,10 @@ from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import words_and_gaps
 
-# Fields of which a text may name several alternatives: names of items contain no other words of these fields.
-MAX_ALTERNATIVES = 10
+MAX_ALTERNATIVES = 10  # of one term
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!][\"\u201c\u201d\u00ab\u201e]?$")
 _QUALITY = "quality"
-_THINGS = frozenset(("weapon", "type"))
 _ONE_OF = ONE_VALUE | {"weapon"}  # `glock and usp`: an item is one of them
 _PART_START = re.compile(r"\s*[,;(]\s*")
 _COMMA = re.compile(r"\s*[,、，]\s*")
@@ -38,7 +36,7 @@ _PLUS = re.compile(r"\s*\+\s*")
 
 
 def parse_words(
-    text: str, vocabulary: Vocabulary, *, open_ended: bool, before_quantity: bool, after_quantity: bool = False
+    text: str, vocabulary: Vocabulary, *, open_ended: bool, before_quantity: bool, after_quantity: bool
 ) -> ParsedWords:
     """Parses a piece of a text; `open_ended`: its last word may be unfinished."""
     words, gaps = words_and_gaps(text)
@@ -69,7 +67,7 @@ class _Reader(Spellings):
         """Reads all words."""
         while self._at < len(self._words):
             length, entry = self._spelling_at(self._at)
-            joined = self._vocabulary.joined_exclusions.excluded_by(self._letters[self._at], self._vocabulary.attached)
+            joined = self._vocabulary.joined_exclusions.excluded_by(self._letters[self._at])
             if entry is not None and entry.meanings and self._is_no_value(self._at + length):
                 entry = None
             self._is_known = entry is not None and bool(entry.meanings)
@@ -116,9 +114,10 @@ class _Reader(Spellings):
         if entry.role in JOINING:
             fields = None if entry.role is Role.ALTERNATIVE else _ONE_OF  # `redline and vulcan`, no item has both
             return bool(self._parsed.terms) and end < len(self._words) and self._is_either(end, fields=fields)
-        if entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._at == self._excluded_until > 0:
+        is_exclusion = entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER)
+        if is_exclusion and self._at == self._excluded_until > 0:
             pass  # the second half of `除了 … 以外`, or the same again: `暗金没必要，不要`
-        elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._at == self._order_until > 0:
+        elif is_exclusion and self._at == self._order_until > 0:
             self._parsed.sorts.pop()  # `高い順じゃなくて`, `high float: no`
             self._order_until = 0
         elif (
@@ -127,7 +126,7 @@ class _Reader(Spellings):
             and all(self._is_grammar(term) for term in self._parsed.terms)
         ):
             self._parsed.excludes_before = True  # `50달러 이상은 제외`
-        elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._parsed.terms:
+        elif is_exclusion and self._parsed.terms:
             self._exclude_last(alone=entry.role is Role.EXCLUSION and self._is_of_last_alone())
             self._excluded_until = end
         elif entry.role is Role.ATTACHED or (entry.role is Role.ATTACHED_AFTER and self._ends_with_name()):
@@ -271,7 +270,7 @@ class _Reader(Spellings):
             return False
         gap = self._gaps[self._order_until]
         goes_on = not gap or (gap.isspace() and not UNSPACED.match(self._letters[self._order_until]))
-        return goes_on and bool(self._parsed.terms[0].fields & _THINGS)
+        return goes_on and bool(self._parsed.terms[0].fields & self._vocabulary.narrowing)
 
     def _starts_part(self, last: Term) -> bool:
         """Whether the last term, in letters with blanks between words, begins a part of a text: `ww or bs (ft no)`."""
@@ -321,7 +320,7 @@ class _Reader(Spellings):
         So it is in `no gut, navaja or daggers`, and in `a knife, not a gut, a navaja or daggers`. In `not bs, fn or mw`
         and in `not a gut, a navaja` what follows may be wanted.
         """
-        is_wanted = self._after_quantity or any(each.fields & _THINGS for each in self._parsed.terms)
+        is_wanted = self._after_quantity or any(each.fields & self._vocabulary.narrowing for each in self._parsed.terms)
         with_articles = is_wanted and self._is_article(at - len(term.words) - 1)
         start, end = at + (with_articles and self._is_article(at)), at
         while end < len(self._words) and _COMMA.fullmatch(self._gaps[end]) and not term.fields & ONE_VALUE:

@@ -19,10 +19,9 @@ from enum import Enum, auto
 from itertools import pairwise, takewhile
 
 from api.search.parsing.quantities import ASKING_PRICE, Quantity, text_between
-from api.search.parsing.spellings import is_count
+from api.search.parsing.spellings import ONE_VALUE, is_count
 from api.search.parsing.words import segmented
 from mappings.vocabulary.entries import Entry, Role
-from mappings.vocabulary.trade import TradeLetters
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps
 
@@ -73,11 +72,10 @@ _KINDS_OF_ROLES = {
     Role.EXCLUSION: _Kind.EXCLUSION,
     Role.EXCLUSION_AFTER: _Kind.EXCLUSION,
 }
-_MARKS = (_Kind.SELLING, _Kind.BUYING)
+_OFFERS = (_Kind.SELLING, _Kind.BUYING)
 _THINGS = (_Kind.NAMED_TYPE, _Kind.WEAPON, _Kind.TYPE)  # a market name begins with one
 _ITEMS = (_Kind.NAME, *_THINGS)
 _NAMES = (*_ITEMS, _Kind.DETAIL)
-_DETAILS = frozenset(("exterior", "quality", "phase"))
 
 
 def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary, *, may_list: bool = True) -> str:
@@ -86,9 +84,9 @@ def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary, 
     `may_list`: the text may be a list of items.
     """
     parts = list(_parts(text, quantities, vocabulary))
-    wanted = _wanted(parts, vocabulary.trade.own)
+    wanted = _wanted(parts, vocabulary.own)
     offers = [_with_prices(offer) for offer in _offers(wanted) if _has(offer, *_NAMES)]
-    is_post = _has(wanted, *_MARKS) or any(ASKING_PRICE in quantity.typed for quantity in quantities)
+    is_post = _has(wanted, *_OFFERS) or any(ASKING_PRICE in quantity.typed for quantity in quantities)
     offer = wanted
     if offers and is_post:
         offer = _first_name(next((each for each in offers if _has(each, _Kind.BUYING)), offers[0]))
@@ -157,7 +155,7 @@ def _begins_clause(parts: _Parts, at: int) -> bool:
 
 def _is_own(parts: _Parts, own: Collection[str]) -> bool:
     """Whether the parts say no more than whose a weapon is: `my ak redline`."""
-    is_sought = _has(parts, _Kind.SEEKING, *_MARKS)
+    is_sought = _has(parts, _Kind.SEEKING, *_OFFERS)
     return bool(parts) and letters_of([parts[0].text]) in own and _is_weapon(parts) and not is_sought
 
 
@@ -240,33 +238,34 @@ def _kind_of_entry(entry: Entry) -> _Kind:
         return _Kind.WEAPON
     if fields == {"type"}:
         return _Kind.NAMED_TYPE if all(" " in meaning.words for meaning in entry.meanings) else _Kind.TYPE
-    if fields and fields <= _DETAILS:
+    if fields and fields <= ONE_VALUE:
         return _Kind.DETAIL
     is_year = all(meaning.words.isnumeric() for meaning in entry.meanings)
     return _Kind.NUMBER if is_year else _Kind.NAME  # `20` may be 2020
 
 
 def _kind_at(letters: list[str], gaps: list[str], at: int, vocabulary: Vocabulary) -> _Kind:
-    word = letters[at]
-    if (wants := vocabulary.trade.wanting.get(word)) is not None:
-        return _Kind.BUYING if wants else _Kind.SELLING
-    if (kind := _exchange_at(word, vocabulary.trade)) is not None:
+    kinds = {
+        _Kind.BUYING: vocabulary.buying,
+        _Kind.SELLING: vocabulary.selling,
+        _Kind.SEEKING: vocabulary.seeking,
+        _Kind.EXCHANGING: vocabulary.exchanging,
+        _Kind.RETURN: vocabulary.returns,
+        _Kind.OTHER: vocabulary.ignored,
+    }
+    if (kind := next((kind for kind, words in kinds.items() if letters[at] in words), None)) is not None:
         return kind
-    if word in vocabulary.ignored or is_count(letters, gaps, at, vocabulary.ignored):
+    if is_count(letters, gaps, at, vocabulary.ignored):
         return _Kind.OTHER
-    return _Kind.NUMBER if _NUMBER.fullmatch(word) and word not in vocabulary.words else _Kind.NAME
-
-
-def _exchange_at(word: str, words: TradeLetters) -> _Kind | None:
-    kinds = ((words.seeking, _Kind.SEEKING), (words.exchanging, _Kind.EXCHANGING), (words.returns, _Kind.RETURN))
-    return next((kind for letters, kind in kinds if word in letters), None)
+    is_number = _NUMBER.fullmatch(letters[at]) and letters[at] not in vocabulary.words
+    return _Kind.NUMBER if is_number else _Kind.NAME
 
 
 def _offers(parts: _Parts) -> list[list[_Part]]:
     """The offers: each has one word of trade, what stands before the first one included."""
     offers: list[list[_Part]] = [[]]
     for part in parts:
-        if part.kind in _MARKS and _has(offers[-1], *_MARKS):
+        if part.kind in _OFFERS and _has(offers[-1], *_OFFERS):
             offers.append([])
         offers[-1].append(part)
     return offers

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Sequence
 from api.engine.clauses import Clause
 from api.engine.responses import Json, total_of
 from api.search.context import PointInTime
+from api.search.groups import halves_of
 from api.search.prices.requests import (
     Sizes,
     Spans,
     cheaper_request,
-    halves_of,
     median_batches,
     medians_of,
     medians_request,
@@ -41,12 +41,10 @@ async def price_list_rows(
 async def _medians(source: PointInTime, query: Clause, names: Sequence[Spans], sizes: Sizes) -> dict[str, int]:
     medians: dict[str, int] = {}
     for batch in median_batches(names, sizes):
+        by_name = {spans.name: spans for spans in batch}
         response = await source.search(medians_request(query, batch, sizes))
         for name, median in medians_of(response, batch).items():
-            if median is None:
-                spans = next(each for each in batch if each.name == name)
-                median = await _median_by_halving(source, query, spans)  # noqa: PLW2901  # the same value, found otherwise
-            medians[name] = median
+            medians[name] = await _median_by_halving(source, query, by_name[name]) if median is None else median
     return medians
 
 

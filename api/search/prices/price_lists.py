@@ -22,7 +22,7 @@ from api.search.response_cache import IndexRevision
 from mappings.platforms import Platform
 
 FRESH_SECONDS: Final = 10.0
-"""So long a list is given without asking whether the index has changed: it is work to make one."""
+"""So long after its beginning a list is given without asking whether the index has changed: it is work to make one."""
 WAIT_SECONDS: Final = 60.0
 MAX_LISTS: Final = 16
 _READ_BYTES: Final = 256 * 1024
@@ -98,12 +98,13 @@ class PriceLists:
             raise ApiError("overloaded", "the price list is still being made: ask again") from error
 
     async def _make(self, key: Key, platform: Platform, rows: MakeRows, clears: int) -> PriceList:
+        started = time.monotonic()
         try:
             # the revision before the rows: a change meanwhile makes the list newer than it is taken for
             revision = await self._revision.current([platform])
             prices = await _written(rows(), revision)
             if clears == self._clears:
-                prices.fresh_until = time.monotonic() + self._fresh_seconds
+                prices.fresh_until = started + self._fresh_seconds
                 self._lists[key] = prices
             return prices
         finally:

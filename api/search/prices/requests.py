@@ -11,10 +11,8 @@ from itertools import pairwise
 
 from api.engine.clauses import Clause, aggregation_request
 from api.engine.responses import EngineResponse, Json
-from api.search.groups import MIN_GROUP, SPANS
+from api.search.groups import ALL_GROUPS, SPANS, Part, in_part
 from mappings.money import from_minor
-
-Part = tuple[int, int]  # the lowest and the highest group
 
 
 @dataclass(frozen=True)
@@ -68,20 +66,14 @@ class Spans:
 def parts_of(items: int, sizes: Sizes) -> list[Part]:
     """All groups in parts of about so many items."""
     count = max(1, -(-items // sizes.part_items))
-    edges = [MIN_GROUP + 2**64 * place // count for place in range(count + 1)]
+    edges = [ALL_GROUPS[0] + 2**64 * place // count for place in range(count + 1)]
     return [(low, high - 1) for low, high in pairwise(edges)]
-
-
-def halves_of(part: Part) -> list[Part]:
-    middle = (part[0] + part[1]) // 2
-    return [(part[0], middle), (middle + 1, part[1])]
 
 
 def spans_request(query: Clause, part: Part, sizes: Sizes) -> Clause:
     """The search body for the names of a part."""
-    low, high = part
     names = {"terms": {"field": "name", "size": sizes.max_names}, "aggregations": SPANS}
-    clause = {"bool": {"filter": [query, {"range": {"group": {"gte": low, "lte": high}}}]}}
+    clause = {"bool": {"filter": [query, in_part(part)]}}
     return aggregation_request(clause, {"names": names})
 
 

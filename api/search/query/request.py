@@ -36,7 +36,7 @@ class Position:
     after: Sequence[Any] = ()
 
     def is_last(self, limit: int) -> bool:
-        """Whether a page of so many hits is the last by the total, which does not count what was hidden at its time."""
+        """Whether the total leaves no hits for another page; what was hidden when it was counted is not in it."""
         return self.total is not None and self.total - self.count <= limit
 
 
@@ -64,7 +64,7 @@ class SearchQuery:
 
     @property
     def highest_price(self) -> int:
-        """The most minor units that the filter by price lets through."""
+        """The highest price that the filter by price lets through, in minor units."""
         clause = self.filters.get("price")
         return NO_PRICE - 1 if clause is None else int(clause["range"]["price.ascending"]["lte"])
 

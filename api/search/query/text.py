@@ -9,14 +9,14 @@ Doppler first), and so does a name that begins with the text (`sticker tit`), or
 (`revolution`). Ties go by the index field `rank`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from api.engine.clauses import Clause, any_of, constant_score, price_range
 from api.search.parsing.parse import ParsedQuery, PlatformParse
 from api.search.parsing.quantities import Quantity
-from api.search.parsing.words import Term, Word
+from api.search.parsing.words import Term, Word, mere_runs
 from api.search.query.operator_rules import pin_scores, pinned_clause
 from mappings.folding import fold, single_spaced
 from mappings.vocabulary.entries import Meaning
@@ -129,19 +129,16 @@ def _folded(name: str, parse: PlatformParse) -> tuple[str, ...]:
     return parse.platform.merged_vocabulary.folded_finishes.get(letters_of_text(name), (name,))
 
 
-def _finishes(parse: PlatformParse) -> Iterator[str]:
+def _finishes(parse: PlatformParse) -> list[str]:
     """What may be the whole name of a finish: neighbouring words that mean nothing else, or what stands for words."""
     if not _has_meanings(parse):
-        return
-    run: list[str] = []
-    for term in (*parse.terms, None):
-        if term is not None and not term.meanings:
-            run += [word.typed for word in term.words]
-            continue
-        if run:
-            yield " ".join(run)
-        run = []
-        yield from (meaning.words for meaning in (term.meanings if term else ()) if not meaning.filters)
+        return []
+    alternatives = [option for term in parse.terms if term.alternatives for option in term.options]
+    return [
+        *map(" ".join, mere_runs(parse.terms)),
+        *(option.typed for option in alternatives if not option.meanings),
+        *(meaning.words for term in (*parse.terms, *alternatives) for meaning in term.meanings if not meaning.filters),
+    ]
 
 
 def _whole_name(text: str) -> Clause:

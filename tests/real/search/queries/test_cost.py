@@ -43,6 +43,18 @@ def test_a_search_is_one_request_to_the_engine_and_groups_are_two(
     assert [request["path"].endswith("search") for request in engine_requests] == [True] * requests
 
 
+def test_a_text_of_which_the_filters_leave_nothing_is_searched_once(
+    searched_items: SearchedItems, engine_requests: list[dict[str, Any]]
+) -> None:
+    name = searched_items.items[0]["name"]
+    response = searched_items.ask(
+        {"platform": 730, "query": name, "filters": {"price": {"max": 0}}, "limit": 34, "explain": True}
+    )
+    assert (response["total"], response["interpretation"]["reading"]) == (0, "strict")
+    lines = [json.loads(line) for request in engine_requests for line in (request["body"] or "").splitlines()]
+    assert len([line for line in lines if line.get("size") == 34]) == 1
+
+
 def test_the_engine_keeps_what_it_answers_and_filters_nothing(
     searched_items: SearchedItems, engine_requests: list[dict[str, Any]]
 ) -> None:

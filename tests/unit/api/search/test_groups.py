@@ -52,7 +52,7 @@ def test_every_golden_file_is_used() -> None:
 
 
 def test_a_part_of_all_groups_keeps_the_score_of_the_text() -> None:
-    query = groups.heads_request(query_of(CASES["text"]), 0, 9)["query"]["bool"]
+    query = groups.heads_request(query_of(CASES["text"]), (0, 9))["query"]["bool"]
     assert query["filter"] == [{"range": {"group": {"gte": 0, "lte": 9}}}]
     assert query["must"] == [groups.heads_request(query_of(CASES["text"]))["query"]]
 
@@ -123,7 +123,7 @@ def grouping(heads: dict[int, list[int]]) -> Callable[[Any], EngineResponse]:
             return {"hits": {}, "aggregations": {"number": {"count": len(heads), "sum": 2.0 * len(heads)}}}
         clauses = body["query"]["bool"]["filter"]
         bounds: list[Any] = [clause["range"]["group"] for clause in clauses if "range" in clause]
-        low, high = (bounds[0]["gte"], bounds[0]["lte"]) if bounds else (groups.MIN_GROUP, groups.MAX_GROUP)
+        low, high = (bounds[0]["gte"], bounds[0]["lte"]) if bounds else groups.ALL_GROUPS
         within = [{"sort": [1, group, 730, *values, group]} for group, values in heads.items() if low <= group <= high]
         total = {"value": 2 * len(within)}  # each group has two offers
         return {"hits": {"total": total, "hits": [cast("Hit", hit) for hit in within[: groups.MAX_HEADS]]}}

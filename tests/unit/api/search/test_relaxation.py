@@ -20,7 +20,7 @@ from api.search.parsing.relaxations import (
     words_of_sets,
 )
 from api.search.query.request import SearchQuery
-from api.search.relaxation import MAX_CORRECTED_WORDS, relax
+from api.search.relaxation import MAX_CORRECTED_WORDS, MAX_PARTIAL, relax
 from api.search.schemas.search import SearchBody
 from mappings.platforms import Platform
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -262,6 +262,16 @@ async def test_a_text_of_many_unknown_words_is_not_corrected(words: int, searche
     context, engine = searched(" ".join(f"{chr(97 + number)}qzxwvk" for number in range(words)))
     assert await relax(context) is context
     assert sum(len(requests) for requests in engine.round_trips) in searches
+
+
+async def test_a_long_text_leaves_words_out_in_so_many_ways_at_most() -> None:
+    things, names = (
+        "m4a1 m4 ak knife case covert classified restricted",
+        "eco fade slaughter hydra chronos vulcan orion",
+    )
+    context, engine = searched(f"{things} {names} please thanks nice skin bois rouge noir aaqq bbqq")
+    assert await relax(context) is context
+    assert engine.sizes[-1] == MAX_PARTIAL
 
 
 def read_as(text: str, *platforms: Platform) -> list[ParsedQuery]:

@@ -45,7 +45,7 @@ def test_each_word_of_a_name_may_be_inflected(text: str, words: str) -> None:
 
 
 def test_the_longest_name_counts_and_short_words_have_no_ending() -> None:
-    inflections = Inflections([RED, WEB], ["ая", "ой", "я", "и", "у", "ы"])
+    inflections = Inflections([RED, WEB], ["ая", "ой", "я", "и", "у", "ы"], frozenset())
     assert inflections.longest_at(["красной", "линии"], 0, 1) == (2, RED)
     assert inflections.longest_at(["красной", "линии", "паутину"], 0, 1) == (3, WEB)
     assert inflections.longest_at(["красной", "линии"], 0, 2) is None
@@ -79,5 +79,8 @@ def test_a_name_is_no_longer_for_a_linking_word_behind_it_and_two_may_be_alike()
 
 
 def test_without_endings_there_is_none() -> None:
-    assert Inflections([RED], []).longest_at(["красная", "линия"], 0, 1) is None
-    assert Inflections([Entry((), 2, (("красная", "линия"),))], ["ая"]).longest_at(["красная", "линия"], 0, 1) is None
+    assert Inflections([RED], [], frozenset()).longest_at(["красная", "линия"], 0, 1) is None
+    assert (
+        Inflections([Entry((), 2, (("красная", "линия"),))], ["ая"], frozenset()).longest_at(["красная", "линия"], 0, 1)
+        is None
+    )

@@ -83,7 +83,7 @@ def test_what_is_not_wanted_may_be_written_together_with_what_says_so() -> None:
         attached=frozenset({"Sticker"}),
     )
     words = ("nonsouvenir", "stickersiz", "keysiz", "awpsiz", "awp", "sız")
-    read = [vocabulary.joined_exclusions.excluded_by(word, vocabulary.attached) for word in words]
+    read = [vocabulary.joined_exclusions.excluded_by(word) for word in words]
     excluded = [entry and entry.meanings[0].names for entry in read]
     assert excluded == [("Souvenir",), ("Sticker",), None, None, None, None]
 
@@ -98,7 +98,7 @@ def test_second_meanings_are_by_the_letters_of_their_spellings() -> None:
 def test_a_payment_is_nothing_else() -> None:
     vocabulary = Vocabulary(payments=("tf2 keys", "paypal"), fillers=("for",))
     texts = {"20 paypal": True, "for PayPal": True, "tf2keys": True, "awp": False, "paypal awp": False}
-    assert {text: vocabulary.trade.is_payment(text, vocabulary.ignored) for text in texts} == texts
+    assert {text: vocabulary.is_payment(text) for text in texts} == texts
 
 
 def test_added_terms_extend_the_vocabulary_and_replace_no_meaning() -> None:

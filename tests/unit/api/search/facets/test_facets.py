@@ -123,8 +123,7 @@ def engine_counts(row: Filter, minor_digits: int, numbers: list[float]) -> Engin
     count = sum(places[end] for end in ends)
     extremes = {"count": count, "min": min(numbers, default=None), "max": max(numbers, default=None)}
     buckets = [{"key": place, "doc_count": count} for place, count in places.items()]
-    counts = {"buckets": buckets, "sum_other_doc_count": 0}
-    return {"aggregations": {row.name: counts, f"{row.name}_extremes": extremes}}
+    return {"aggregations": {row.name: {"buckets": buckets, "sum_other_doc_count": 0, **extremes}}}
 
 
 def histogram_of(row: Filter, minor_digits: int, numbers: list[float]) -> Any:

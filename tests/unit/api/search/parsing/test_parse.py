@@ -146,6 +146,26 @@ def test_a_price_is_no_year_or_weapon_that_is_written_with_the_same_digits(
     assert (price.field, price.low, price.high) == ("price", low, high)
 
 
+@pytest.mark.parametrize("text", ["500+ hours", "500+ Stunden", "500+ часов", "100+ шт", "2000+ elo", "3+ years old"])
+def test_how_much_of_a_measure_is_no_price(text: str) -> None:
+    assert reading(text, CS2).quantities == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "high", "currency"),
+    [
+        ("sticker under a pound", 1, "GBP"),
+        ("sticker under a buck", 1, "USD"),
+        ("ak under twenty pound", 20, "GBP"),
+        ("wts ak b/o 20 pounds", 20, "ASK"),
+    ],
+)
+def test_amounts_have_any_english_word_of_their_currency(text: str, high: Decimal, currency: str) -> None:
+    parse = reading(text, CS2)
+    assert [(each.high, each.currency) for each in (*parse.quantities, *parse.other_amounts)] == [(high, currency)]
+    assert all(term.meanings or term.is_filler for term in parse.terms)
+
+
 @pytest.mark.parametrize("text", ["47", "p250", "2014", "m4a1s", "٣"])
 def test_what_has_a_digit_is_never_mistyped(text: str) -> None:
     assert not any(word.is_correctable for term in reading(text).terms for word in term.words)

@@ -12,7 +12,12 @@ from api.search.parsing.quantities import Quantity, quantities_of, text_between,
 
 
 def quantities_in(text: str) -> list[Quantity]:
-    return quantities_of(text, lambda bare: bare == "5-7")
+    return quantities_of(
+        text,
+        is_name=lambda bare: bare == "5-7",
+        is_measure=lambda rest: rest.split()[:1] == ["hours"],
+        has_floats=lambda: True,
+    )
 
 
 def bounds(text: str) -> tuple[Any, ...]:
@@ -75,6 +80,13 @@ def bounds(text: str) -> tuple[Any, ...]:
         ("20 or more", 20, None),
         ("starting at 20", 20, None),
         ("between $20 and $50", 20, 50),
+        ("50 pound", None, 50),
+        ("1-2k", 1000, 2000),
+        ("$1-2k", 1000, 2000),
+        ("1-2k$", 1000, 2000),
+        ("500-2k", 500, 2000),
+        ("2k-3k", 2000, 3000),
+        ("$1 - $2k", 1, 2000),
     ],
 )
 def test_prices(text: str, low: float | None, high: float | None) -> None:
@@ -284,3 +296,28 @@ def test_bounds_of_one_price_are_in_one_currency() -> None:
     assert [each.currency for each in quantities_in("max 100, max 150 ¤RUB")] == [None, "RUB"]
     assert [each.currency for each in quantities_in("min 100 usd, max 150 eur")] == ["USD", "EUR"]
     assert [each.currency for each in quantities_in("min 20, max 50 eur, seed 661")] == ["EUR", "EUR", None]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("50 cents to $2", (0.5, 2, "USD")),
+        ("$1 - 50 cents", (0.5, 1, "USD")),
+        ("50 cents to 2€", (0.5, 2, "EUR")),
+        ("50-80 cents", (0.5, 0.8, None)),
+        ("50 cents - 80", (0.5, 0.8, None)),
+        ("50 ¤RUBc - 2 ¤RUB", (0.5, 2, "RUB")),
+    ],
+)
+def test_each_end_of_a_range_has_its_own_unit_or_that_of_the_other(
+    text: str, expected: tuple[float, float, str | None]
+) -> None:
+    (quantity,) = quantities_in(text)
+    assert quantity.low is not None
+    assert quantity.high is not None
+    assert (float(quantity.low), float(quantity.high), quantity.currency) == expected
+
+
+def test_a_number_of_a_measure_is_no_price() -> None:
+    assert quantities_in("500+ hours") == []
+    assert [each.typed for each in quantities_in("500+ ak")] == ["500+"]

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.search.groups import MAX_GROUP, MIN_GROUP
+from api.search.groups import ALL_GROUPS, halves_of
 from api.search.prices.requests import (
     Sizes,
     Spans,
     cheaper_request,
-    halves_of,
     median_batches,
     medians_of,
     medians_request,
@@ -34,7 +33,7 @@ def test_parts_cover_every_group_once(items: int, part_items: int) -> None:
     parts = parts_of(items, sizes)
     halves = [half for part in parts for half in halves_of(part)]
     for cover in (parts, halves):
-        assert (cover[0][0], cover[-1][1]) == (MIN_GROUP, MAX_GROUP)
+        assert (cover[0][0], cover[-1][1]) == ALL_GROUPS
         assert all(before[1] + 1 == after[0] for before, after in pairwise(cover))
 
 

@@ -52,6 +52,15 @@ def test_an_answer_depends_on_prices_by_filter_by_facet_by_group_or_by_sort(
     assert query.compares_prices is expected
 
 
+def test_each_of_several_finishes_gives_as_much() -> None:
+    (finishes,) = [
+        part["constant_score"]["filter"]["terms"]["finish.folded"]
+        for part in query_of(json.dumps({"query": "ak redline/vulcan/ch"})).offered["bool"]["should"]
+        if "finish.folded" in str(part)
+    ]
+    assert finishes == ["case hardened", "redline", "vulcan"]
+
+
 @pytest.mark.parametrize(
     ("page", "hits", "total", "is_page"),
     [(1, 20, 30, True), (2, 10, 30, True), (3, 0, 30, True), (1, 19, 30, False), (2, 20, 30, False)],
