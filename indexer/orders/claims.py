@@ -88,7 +88,7 @@ class Claims:
             async with store.reading() as connection:
                 return await may_be_bound_among(connection, self._platform, items, datetime.now(UTC))
 
-        accounted = self._run(read, set(items), _UNREADABLE)
+        accounted = self._run(read, set[int](), _UNREADABLE)
         return [item for item in items if item not in accounted]
 
     def bound(self) -> set[int]:
