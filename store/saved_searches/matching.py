@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from store.connection.upsert import insert_for
 from store.leases import LeaseLostError, Leases
 from store.outbox.callbacks import pending_row
+from store.saved_searches.searches import any_live
 from store.schema import PENDING, deliveries, saved_searches, search_matchers, search_matches
 
 LEASES: Final = Leases(search_matchers)
@@ -41,11 +42,14 @@ async def ensure(connection: AsyncConnection, name: str) -> None:
     await connection.execute(statement.on_conflict_do_nothing())
 
 
-async def begin(connection: AsyncConnection, name: str, at: Place, *, is_first: bool) -> None:
+async def begin(connection: AsyncConnection, name: str, at: Place, now: datetime) -> None:
     """Puts the matcher at a place where it has none, and where there is nothing before for it to match."""
     await ensure(connection, name)
-    ours = [search_matchers.c.name == name, *([] if is_first else [search_matchers.c.segment.is_(None)])]
-    await connection.execute(update(search_matchers).where(*ours).values(segment=at.segment, seq=at.seq))
+    is_named = search_matchers.c.name == name
+    # locked before searches are looked for: a search that is being saved meanwhile begins at an earlier place
+    segment = await connection.scalar(select(search_matchers.c.segment).where(is_named).with_for_update())
+    if segment is None or not await any_live(connection, now):
+        await connection.execute(update(search_matchers).where(is_named).values(segment=at.segment, seq=at.seq))
 
 
 async def place(connection: AsyncConnection, name: str) -> Place:
