@@ -50,7 +50,7 @@ async def add(
     number = (await connection.execute(select(func.count()).where(of_day))).scalar_one()
     new = [each for each in counts if each not in counted][: max(0, max_texts - number)]
     # in one order, so that two workers never wait for each other
-    added = sorted(each for each in counts if each in counted or each in set(new))
+    added = sorted([*(each for each in counts if each in counted), *new])
     if added:
         insertion = insert_for(connection.dialect.name, unanswered_searches)
         statement = insertion.on_conflict_do_update(
