@@ -28,7 +28,11 @@ class Manifest(AbstractContextManager["Manifest"]):
     """The items that were accepted; `refuse` takes those back that the engine would not have."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="gear-indexer-")  # noqa: SIM115  # closed by the context that this is
+        """Raises CommandError where the temporary file cannot be made."""
+        try:
+            self._file = tempfile.TemporaryFile(prefix="gear-indexer-")  # noqa: SIM115  # closed by the context that this is
+        except OSError as error:
+            raise temporary_file_error(_CONTENT, error) from error
         self._accepted = Checksum()
         self._refused = Checksum()
         self._refused_keys = BitMap64()
