@@ -134,7 +134,7 @@ class Doctor:
                     raise CommandError(f"{index} was finished meanwhile and is not removed")
                 generations.remove(index, lock.renew)
             case Action.REMOVE_EMPTY_INDEX:
-                self.client.indices.refresh(index=index)  # counts also what no search has seen yet
+                generations.refresh(index)  # counts also what no search has seen yet
                 if count := generations.count(index):
                     raise CommandError(f"{index} has {count:,} documents by now and is not removed")
                 lock.renew()

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from indexer.doctor.findings import Action, Code, Finding, Repair, fix_command
-from indexer.orders.agreement import Disagreement, Tally
+from indexer.orders.agreement import Disagreement
+from indexer.orders.claims import Tally
 from indexer.orders.database import OrdersDatabase
 from store.connection.engine import Store
 from store.connection.errors import NOT_MIGRATED, StoreUnavailable
