@@ -10,7 +10,7 @@ from indexer.orders.database import OrdersDatabase
 from store.connection.engine import Store
 from store.connection.errors import NOT_MIGRATED, StoreUnavailable
 from store.database import check_schema
-from store.outbox.index_outbox import overdue
+from store.outbox.index_outbox import pending
 
 LATE_AFTER = timedelta(seconds=60)
 
@@ -41,7 +41,7 @@ def late_updates(database: OrdersDatabase, platform: int) -> Iterator[Finding]:
 
     async def read(store: Store) -> tuple[int, datetime | None]:
         async with store.reading() as connection:
-            return await overdue(connection, platform, now - LATE_AFTER)
+            return await pending(connection, platform, now - LATE_AFTER)
 
     return check_late(platform, *database.run(read), now)
 

@@ -20,10 +20,12 @@ MAX_PENDING: Final = 1000
 """Callbacks of a search that wait for its receiver; what is found beyond them is not told."""
 _IDS: Final = 5000  # of one statement
 
-_COUNT: Final = update(saved_searches).where(saved_searches.c.id == bindparam("of")).values(matches=bindparam("last"))
+_COUNT: Final = (
+    update(saved_searches).where(saved_searches.c.id == bindparam("of_search")).values(matches=bindparam("last"))
+)
 _MARK_GAP: Final = (
     update(saved_searches)
-    .where(saved_searches.c.id == bindparam("of"))
+    .where(saved_searches.c.id == bindparam("of_search"))
     .values(gap_at=bindparam("missed", type_=saved_searches.c.gap_at.type))
 )
 
@@ -60,8 +62,8 @@ async def place(connection: AsyncConnection, name: str) -> Place:
 async def advance(connection: AsyncConnection, name: str, before: Place, after: Place) -> None:
     """Moves from one place to the next; raises LeaseLostError where another matcher has gone on from there."""
     place = search_matchers.c.segment == before.segment, search_matchers.c.seq == before.seq
-    ours = update(search_matchers).where(search_matchers.c.name == name, *place)
-    moved = await connection.execute(ours.values(segment=after.segment, seq=after.seq))
+    statement = update(search_matchers).where(search_matchers.c.name == name, *place)
+    moved = await connection.execute(statement.values(segment=after.segment, seq=after.seq))
     if not moved.rowcount:
         raise LeaseLostError
 
@@ -69,7 +71,7 @@ async def advance(connection: AsyncConnection, name: str, before: Place, after: 
 async def mark_gaps(connection: AsyncConnection, search_ids: Sequence[str], now: datetime) -> None:
     """Records that these searches missed a match."""
     if search_ids:
-        await connection.execute(_MARK_GAP, [{"of": each, "missed": now} for each in sorted(search_ids)])
+        await connection.execute(_MARK_GAP, [{"of_search": each, "missed": now} for each in sorted(search_ids)])
 
 
 async def mark_all_gaps(connection: AsyncConnection, now: datetime) -> None:
@@ -90,9 +92,11 @@ async def queue_callbacks(connection: AsyncConnection, matches: Mapping[str, Seq
     for begin in range(0, len(ids), _IDS):
         some = ids[begin : begin + _IDS]
         table = saved_searches.c
-        ours = select(table.id, table.callback_url, table.matches).where(table.id.in_(some), table.removed_at.is_(None))
+        statement = select(table.id, table.callback_url, table.matches).where(
+            table.id.in_(some), table.removed_at.is_(None)
+        )
         # whoever changes which callback of a search is first holds its row, as of an order
-        rows = (await connection.execute(ours.order_by(table.id).with_for_update())).all()
+        rows = (await connection.execute(statement.order_by(table.id).with_for_update())).all()
         pending = select(deliveries.c.order_id, func.count()).where(deliveries.c.order_id.in_(some), PENDING)
         waiting = {row[0]: row[1] for row in await connection.execute(pending.group_by(deliveries.c.order_id))}
         for row in rows:
@@ -103,7 +107,7 @@ async def queue_callbacks(connection: AsyncConnection, matches: Mapping[str, Seq
                 contents.append({"search_id": row.id, "n": n, "at": now, "changes": zlib.compress(changes, 1)})
                 is_first = row.id not in waiting and n == row.matches + 1
                 queued.append(pending_row(row.id, n, row.callback_url, now if is_first else None))
-            counts.append({"of": row.id, "last": row.matches + len(matches[row.id])})
+            counts.append({"of_search": row.id, "last": row.matches + len(matches[row.id])})
     if contents:
         await connection.execute(insert(search_matches), contents)
         await connection.execute(insert(deliveries), queued)

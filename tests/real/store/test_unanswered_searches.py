@@ -71,6 +71,6 @@ class CountedText(SearchedText):
 
 
 async def test_many_texts_are_added_in_a_time_that_grows_with_them_alone(store: Store) -> None:
-    texts_of_day = {CountedText(730, f"text {number}", "none"): 1 for number in range(300)}
+    texts_of_day: dict[SearchedText, int] = {CountedText(730, f"text {number}", "none"): 1 for number in range(300)}
     assert await add(store, TODAY, texts_of_day, max_texts=200) == 100
     assert CountedText.hashes < 20 * len(texts_of_day)
