@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
-from sqlalchemy import Row, and_, bindparam, case, func, null, or_, select, update
+from sqlalchemy import Row, and_, bindparam, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import endpoints
@@ -71,9 +71,8 @@ _CANDIDATES: Final = (
         order_events.c.state.label("reached"),
         order_events.c.at.label("reached_at"),
         tokens.c.webhook_secret,
-        case((tokens.c.previous_webhook_secret_until > _NOW, tokens.c.previous_webhook_secret), else_=null()).label(
-            "previous_secret"
-        ),
+        tokens.c.previous_webhook_secret,
+        tokens.c.previous_webhook_secret_until,
         select(func.count())
         .where(delivery_attempts.c.order_id == deliveries.c.order_id, delivery_attempts.c.n == deliveries.c.n)
         .correlate(deliveries)
@@ -190,7 +189,8 @@ async def _works(
 def _secrets(row: Row[Any], registered: Sequence[Endpoint] | None, now: datetime) -> tuple[str, ...]:
     """The token's where it has no endpoints, else the covering endpoint's: none where none covers the address."""
     if registered is None:
-        return tuple(secret for secret in (row.webhook_secret, row.previous_secret) if secret is not None)
+        until = row.previous_webhook_secret_until
+        return endpoints.signing_secrets(row.webhook_secret, row.previous_webhook_secret, until, now)
     endpoint = endpoints.covering(registered, row.callback_url or row.search_callback_url)
     return () if endpoint is None else endpoint.secrets(now)
 
