@@ -1,6 +1,6 @@
 """Scans: everything that a query matches in an index, page by page, as of one point in time.
 
-The one scan of this package. A partial response is an error, which is retried; the point in time is always closed.
+The one scan of this package. A partial response is an error, which is retried; the point in time is closed at the end.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -51,11 +51,9 @@ class Scan:
         self.id = created["pit_id"]
         return self
 
-    def __exit__(self, _: object, error: BaseException | None, *__: object) -> None:
-        # After an error, one attempt: what happened before matters more, and the engine closes it in the end.
-        retry = self._retry if error is None else RetryPolicy(0)
-        with suppress(OpenSearchException, CommandError):
-            retry.call(lambda: self._client.delete_pit(body={"pit_id": [self.id]}))
+    def __exit__(self, *_: object) -> None:
+        with suppress(OpenSearchException):  # tried once: the engine closes it in the end
+            self._client.delete_pit(body={"pit_id": [self.id]})
 
     def search(self, body: Json, *, documents: int = 0) -> Json:
         """Runs one search on all shards, which has more time where it reads so many documents.

@@ -7,6 +7,7 @@ import struct
 import tempfile
 import threading
 from contextlib import AbstractContextManager, suppress
+from copy import deepcopy
 
 from pyroaring import BitMap64
 
@@ -58,7 +59,7 @@ class Manifest(AbstractContextManager["Manifest"]):
 
     def accepted(self) -> Checksum:
         """The checksum of what was added so far, the refused ones too."""
-        return self._accepted.without(Checksum())
+        return deepcopy(self._accepted)
 
     def checksum(self, without: BitMap64) -> Checksum:
         """The checksum of all accepted items, but for those with these keys; call it when all were acknowledged."""
