@@ -13,7 +13,8 @@ from store.connection.upsert import insert_for
 from store.leases import LeaseLostError, Leases
 from store.outbox.callbacks import pending_row
 from store.saved_searches.searches import any_live
-from store.schema import PENDING, deliveries, saved_searches, search_matchers, search_matches
+from store.schema import PENDING, deliveries
+from store.search_schema import saved_searches, search_matchers, search_matches
 
 LEASES: Final = Leases(search_matchers)
 MAX_PENDING: Final = 1000

@@ -10,7 +10,8 @@ from sqlalchemy import and_, delete, func, insert, or_, select, tuple_, union_al
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.newest import Position, page_after
-from store.schema import PENDING, deliveries, delivery_attempts, saved_searches, search_matches, tokens
+from store.schema import PENDING, deliveries, delivery_attempts, tokens
+from store.search_schema import saved_searches, search_matches
 
 _ID_BYTES: Final = 18
 
