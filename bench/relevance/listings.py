@@ -3,16 +3,17 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import orjson
 
 from bench.peers.data import PLATFORM, SEED
 from bench.relevance.judged import Item, Judgment, Meaning, Span, value_of, words_of
-from bench.workloads.bodies import CATALOGUE
 from indexer.sample.catalogue import read_catalogue
 from indexer.sample.generator import Sampler
 from mappings.platforms import Platform, read_platforms
 
+CATALOGUE = Path(__file__).parents[2] / "data" / "catalogue.ndjson.gz"
 # in which listings of one name differ
 _LISTING_FIELDS = ("price", "float", "seed", "stickers", "attached")
 # by which listings are looked up, the most selective first
