@@ -30,6 +30,7 @@ CATALOGUE = Path(__file__).parent / "data" / "catalogue.ndjson.gz"
 LISTINGS = 60_000
 SAMPLE = ("--count", str(LISTINGS), "--seed", "1", "--catalogue", str(CATALOGUE))
 READY_SECONDS = 60
+MAX_IDS = 1000  # of the filter `ids`
 PAGE_RATE_LIMIT = "500"  # cost in a second of all who have the page open
 SEARCH = {
     "platform": int(PLATFORM),
@@ -130,14 +131,12 @@ def release() -> list[int]:
     return items
 
 
-def until_offered(items: list[int]) -> None:
-    """Waits until the API has told the index that these items are free."""
-    alias = f"{os.environ.get('GEAR_INDEX_PREFIX', 'gear')}-{PLATFORM}"
-    query = {"bool": {"filter": [{"terms": {"id": items}}, {"term": {"bound": True}}]}}
+def until_offered(base: str, secret: str, items: list[int]) -> None:
+    """Waits until searches find the first of these items, as many as a filter takes."""
+    body = {"platform": int(PLATFORM), "filters": {"ids": items[:MAX_IDS]}, "limit": 1}
     until = time.monotonic() + READY_SECONDS
     while time.monotonic() < until:
-        response = httpx.post(f"{os.environ['GEAR_OPENSEARCH_URL']}/{alias}/_count", json={"query": query}, timeout=10)
-        if not response.is_success or response.json()["count"] == 0:  # an engine with a password tells the demo nothing
+        if post(f"{base}/v1/gear/search", secret, body).get("total") == len(items[:MAX_IDS]):
             return
         time.sleep(0.1)
 
@@ -213,11 +212,6 @@ def token(file: Path, name: str, *options: str) -> str:
     if is_known:  # nobody has its text any more
         run_checked("gear-api", "token", "revoke", stored["id"])
     return str(created["token"])
-
-
-def demo_token() -> str:
-    """The token of the commands that the demo prints."""
-    return token(TOKEN, "demo", "--scope", "search", "--scope", "order")
 
 
 def open_page(base: str) -> None:
@@ -304,8 +298,9 @@ def start() -> None:
     released = load_catalogue()
     open_page(base)
     start_api(base)
-    until_offered(released)
-    secret = demo_token()
+    secret = token(TOKEN, "demo", "--scope", "search", "--scope", "order")
+    if released:
+        until_offered(base, secret, released)
     say("\nIn your shell, so that the commands below can be repeated:\n")
     say(f'export TOKEN=$(.venv/bin/python -c \'import json; print(json.load(open("{TOKEN}"))["token"])\')')
     hits = first_search(base, secret)

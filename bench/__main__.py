@@ -71,7 +71,6 @@ def search(
     checkout = None if beside is None else Checkout.at(beside)
     selection = Selection(
         plain=plain and checkout is None,
-        own_index=checkout is None,
         no_cache=no_response_cache,
         beside=checkout,
         workers=workers,

@@ -15,6 +15,12 @@ def spread(values: Iterable[float]) -> list[float]:
     return [round(ordered[0], 1), round(ordered[-1], 1)]
 
 
+def range_text(spread: Sequence[float]) -> str:
+    """A spread in words: `1,200 to 1,350`."""
+    low, high = spread
+    return f"{low:,.0f} to {high:,.0f}"
+
+
 def percentile(sorted_values: Sequence[float], share: float) -> float:
     """The value below which this share lies."""
     return sorted_values[min(len(sorted_values) - 1, int(share * len(sorted_values)))]

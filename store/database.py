@@ -47,10 +47,10 @@ async def reencrypt(connection: AsyncConnection, table: Table, after: str, limit
     rows = (
         await connection.execute(select(key, *columns).where(key > after).order_by(key).limit(limit).with_for_update())
     ).all()
-    changes = [{"of": row[0], **{f"new_{column.name}": row._mapping[column] for column in columns}} for row in rows]
+    changes = [{"of_row": row[0], **{f"new_{column.name}": row._mapping[column] for column in columns}} for row in rows]
     if changes:
         values = {column.name: bindparam(f"new_{column.name}", type_=column.type) for column in columns}
-        await connection.execute(update(table).where(key == bindparam("of")).values(values), changes)
+        await connection.execute(update(table).where(key == bindparam("of_row")).values(values), changes)
     return len(rows), (rows[-1][0] if len(rows) == limit else None)
 
 

@@ -39,10 +39,7 @@ class Endpoint:
 
     def secrets(self, now: datetime) -> tuple[str, ...]:
         """The secrets that sign now, newest first."""
-        until = self.previous_secret_until
-        if self.previous_secret is None or until is None or until <= now:
-            return (self.secret,)
-        return self.secret, self.previous_secret
+        return signing_secrets(self.secret, self.previous_secret, self.previous_secret_until, now)
 
     def covers(self, url: str) -> bool:
         """Whether callbacks to this URL go to the endpoint. A path that climbs (`/hooks/../x`) is below nothing."""
@@ -55,6 +52,11 @@ class Endpoint:
         if any(segment.partition(";")[0] in (".", "..") for segment in segments):
             return False
         return other.path == own.path or other.path.startswith(own.path.rstrip("/") + "/")
+
+
+def signing_secrets(secret: str, previous: str | None, until: datetime | None, now: datetime) -> tuple[str, ...]:
+    """The secret, and the previous one where that still signs `until` later than now."""
+    return (secret,) if previous is None or until is None or until <= now else (secret, previous)
 
 
 def new_webhook_secret() -> str:

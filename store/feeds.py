@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from store.connection.upsert import insert_for
 from store.leases import LeaseLostError, Leases
 from store.records import Place
-from store.schema import feed_segments, feeds
+from store.search_schema import feed_segments, feeds
 
 LEASES: Final = Leases(feeds, {"term": feeds.c.term + 1})
 
@@ -66,10 +66,10 @@ async def find(connection: AsyncConnection, name: str) -> Feed | None:
     row = (await connection.execute(select(*columns).where(feeds.c.name == name))).mappings().one_or_none()
     if row is None:
         return None
-    ours = select(feed_segments).where(feed_segments.c.feed == name)
+    statement = select(feed_segments).where(feed_segments.c.feed == name)
     # of those with one first change all but the last are empty; the clocks of two hosts may say otherwise
     order = feed_segments.c.first, feed_segments.c.last, feed_segments.c.opened_at
-    rows = (await connection.execute(ours.order_by(*order))).mappings()
+    rows = (await connection.execute(statement.order_by(*order))).mappings()
     segments = [Segment(**{key: value for key, value in each.items() if key != "feed"}) for each in rows]
     return Feed(**row, segments=segments)
 
@@ -77,15 +77,15 @@ async def find(connection: AsyncConnection, name: str) -> Feed | None:
 async def commit(connection: AsyncConnection, name: str, term: int, segment: str | None, last: int, state: str) -> None:
     """Makes the changes up to `last` of a log the feed's, with the state after them; raises LeaseLostError."""
     await _update(connection, name, term, committed=last, state=state)
-    ours = update(feed_segments).where(feed_segments.c.feed == name, feed_segments.c.id == segment)
-    await connection.execute(ours.values(last=last))
+    statement = update(feed_segments).where(feed_segments.c.feed == name, feed_segments.c.id == segment)
+    await connection.execute(statement.values(last=last))
 
 
 async def open_segment(connection: AsyncConnection, name: str, term: int, segment: Segment) -> None:
     """Begins a log and closes those before it; raises LeaseLostError."""
     await _update(connection, name, term)
-    ours = update(feed_segments).where(feed_segments.c.feed == name, feed_segments.c.closed_at.is_(None))
-    await connection.execute(ours.values(closed_at=segment.opened_at))
+    statement = update(feed_segments).where(feed_segments.c.feed == name, feed_segments.c.closed_at.is_(None))
+    await connection.execute(statement.values(closed_at=segment.opened_at))
     await connection.execute(insert(feed_segments).values(feed=name, **vars(segment)))
 
 
@@ -98,20 +98,20 @@ async def reset(connection: AsyncConnection, name: str, term: int) -> None:
 async def expire(connection: AsyncConnection, name: str, term: int, before: datetime) -> None:
     """Gives up the logs that were closed before then; raises LeaseLostError."""
     await _update(connection, name, term)
-    ours = delete(feed_segments).where(feed_segments.c.feed == name, feed_segments.c.closed_at < before)
-    await connection.execute(ours)
+    statement = delete(feed_segments).where(feed_segments.c.feed == name, feed_segments.c.closed_at < before)
+    await connection.execute(statement)
 
 
 async def end(connection: AsyncConnection, name: str, term: int, read_before: datetime) -> bool:
     """Ends a feed that nobody has read since then; whether it has ended."""
-    ours = delete(feeds).where(feeds.c.name == name, feeds.c.term == term, feeds.c.read_at < read_before)
-    if not (await connection.execute(ours)).rowcount:
+    statement = delete(feeds).where(feeds.c.name == name, feeds.c.term == term, feeds.c.read_at < read_before)
+    if not (await connection.execute(statement)).rowcount:
         return False
     await connection.execute(delete(feed_segments).where(feed_segments.c.feed == name))
     return True
 
 
 async def _update(connection: AsyncConnection, name: str, term: int, **values: object) -> None:
-    ours = update(feeds).where(feeds.c.name == name, feeds.c.term == term)
-    if not (await connection.execute(ours.values(term=term, **values))).rowcount:
+    statement = update(feeds).where(feeds.c.name == name, feeds.c.term == term)
+    if not (await connection.execute(statement.values(term=term, **values))).rowcount:
         raise LeaseLostError

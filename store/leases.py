@@ -6,7 +6,7 @@ A lease ends by itself, so a worker that dies holds up no other for long.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Table, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -14,6 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 MAX_LEASE: Final = timedelta(minutes=10)
 """No lease lasts longer, though the clocks of hosts differ. One that says so was taken by a clock that was wrong, and
 is free."""
+
+
+def is_free(leased_until: ColumnElement[Any], now: Any, latest: Any) -> ColumnElement[bool]:
+    """Whether nobody has a lease: it has ended, or lasts beyond `latest`, and was taken by a clock that was wrong."""
+    return or_(leased_until.is_(None), leased_until <= now, leased_until > latest)
 
 
 class LeaseLostError(Exception):
@@ -30,26 +35,23 @@ class Leases:
     async def take(self, connection: AsyncConnection, name: str, owner: str, now: datetime, seconds: float) -> bool:
         """Takes or renews the lease; False where another owner has it, or there is no such row."""
         columns, until = self.table.c, now + timedelta(seconds=seconds)
-        ours = update(self.table).where(columns.name == name)
-        renewed = await connection.execute(ours.where(columns.owner == owner).values(leased_until=until))
+        statement = update(self.table).where(columns.name == name)
+        renewed = await connection.execute(statement.where(columns.owner == owner).values(leased_until=until))
         if renewed.rowcount:
             return True
-        free = or_(columns.owner.is_(None), self._is_over(now))
         values = {"owner": owner, "leased_until": until, **self.on_change}
-        return bool((await connection.execute(ours.where(free).values(values))).rowcount)
+        return bool((await connection.execute(statement.where(self._is_free(now)).values(values))).rowcount)
 
     async def is_elsewhere(self, connection: AsyncConnection, name: str, owner: str, now: datetime) -> bool:
         """Whether another owner has the lease."""
         columns = self.table.c
-        others = columns.name == name, columns.owner != owner, ~self._is_over(now)
+        others = columns.name == name, columns.owner != owner, ~self._is_free(now)
         return (await connection.execute(select(columns.name).where(*others))).first() is not None
 
     async def release(self, connection: AsyncConnection, name: str, owner: str) -> None:
         """Ends the lease where this owner has it."""
-        ours = self.table.c.name == name, self.table.c.owner == owner
-        await connection.execute(update(self.table).where(*ours).values(owner=None, leased_until=None))
+        conditions = self.table.c.name == name, self.table.c.owner == owner
+        await connection.execute(update(self.table).where(*conditions).values(owner=None, leased_until=None))
 
-    def _is_over(self, now: datetime) -> ColumnElement[bool]:
-        """Whether a lease has ended, or was taken by a clock that was wrong."""
-        leased_until = self.table.c.leased_until
-        return or_(leased_until < now, leased_until > now + MAX_LEASE)
+    def _is_free(self, now: datetime) -> ColumnElement[bool]:
+        return is_free(self.table.c.leased_until, now, now + MAX_LEASE)

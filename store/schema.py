@@ -1,10 +1,6 @@
-"""The tables, in SQLAlchemy Core, for SQLite and PostgreSQL alike.
+"""The tables of orders, callbacks and tokens, in SQLAlchemy Core, for SQLite and PostgreSQL alike."""
 
-Times are UTC, whole microseconds since 1970 in a BIGINT, so that both databases keep and compare the same number.
-"""
-
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import (
     BigInteger,
@@ -17,21 +13,21 @@ from sqlalchemy import (
     FromClause,
     Index,
     Integer,
-    LargeBinary,
-    MetaData,
     Table,
     Text,
-    TextClause,
     UniqueConstraint,
     false,
     literal_column,
     text,
 )
-from sqlalchemy.engine import Dialect
-from sqlalchemy.types import TypeDecorator
 
+from store import search_schema
+from store.connection.columns import Instant, partial_index
 from store.connection.encryption import Encrypted
 from store.states import OPEN, RELEASED, STATES
+
+metadata: Final = search_schema.saved_searches.metadata
+"""Of all tables, those of `search_schema` too."""
 
 REVISION: Final = "0021"
 """The migration that makes these tables (`store/migrations/versions`)."""
@@ -54,35 +50,6 @@ REFUSED: Final = text("refusals > 0 AND response IS NULL")
 
 UNDELIVERED: Final = text("state IN ('created', 'processing')")
 """An order whose item is reserved and was not handed over yet: what quotas count (store.orders.quotas)."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-
-
-class Instant(TypeDecorator[datetime]):
-    """An aware datetime in Python, whole microseconds since 1970-01-01T00:00Z in the database."""
-
-    impl = BigInteger
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
-        """Refuses naive times: they do not say which moment they mean."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("a time without time zone was given to the store: give an aware datetime")
-        return (value - _EPOCH) // _MICROSECOND
-
-    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else _EPOCH + value * _MICROSECOND
-
-
-def _partial_index(name: str, where: ColumnElement[bool] | TextClause, *on: Column[Any], unique: bool = False) -> None:
-    """Adds an index of the rows that meet a condition to their table, on both databases."""
-    Index(name, *on, unique=unique, sqlite_where=where, postgresql_where=where)
-
-
-metadata = MetaData(naming_convention={"pk": "%(table_name)s_pk", "uq": "%(table_name)s_%(column_0_name)s"})
 
 tokens = Table(
     "tokens",
@@ -159,8 +126,8 @@ orders = Table(
     CheckConstraint("price_minor >= 0 AND fee_minor >= 0 AND total_minor >= 0", name="orders_amounts"),
 )
 # One item, one active order: the database holds it, no read before the write does.
-_partial_index("orders_one_active", ACTIVE, orders.c.platform, orders.c.item, unique=True)
-_partial_index("orders_one_tried", ACTIVE_SANDBOX, orders.c.token_id, orders.c.platform, orders.c.item, unique=True)
+partial_index("orders_one_active", ACTIVE, orders.c.platform, orders.c.item, unique=True)
+partial_index("orders_one_tried", ACTIVE_SANDBOX, orders.c.token_id, orders.c.platform, orders.c.item, unique=True)
 # Read backwards they are lists of orders, newest first: a token's, and everybody's, whole or of one value.
 Index("orders_of_token", orders.c.token_id, orders.c.created_at, orders.c.id)
 Index("orders_of_token_in_state", orders.c.token_id, orders.c.state, orders.c.created_at, orders.c.id)
@@ -168,9 +135,9 @@ Index("orders_in_time", orders.c.created_at, orders.c.id)
 Index("orders_in_state", orders.c.state, orders.c.created_at, orders.c.id)
 Index("orders_of_account", orders.c.account, orders.c.created_at, orders.c.id)
 Index("orders_of_item", orders.c.item, orders.c.created_at, orders.c.id)
-_partial_index("orders_personal_at_end", PERSONAL, orders.c.updated_at)
-_partial_index("orders_to_forget_at_end", TO_FORGET, orders.c.updated_at)
-_partial_index("orders_undelivered", UNDELIVERED, orders.c.token_id, orders.c.account)
+partial_index("orders_personal_at_end", PERSONAL, orders.c.updated_at)
+partial_index("orders_to_forget_at_end", TO_FORGET, orders.c.updated_at)
+partial_index("orders_undelivered", UNDELIVERED, orders.c.token_id, orders.c.account)
 
 order_events = Table(
     "order_events",
@@ -214,7 +181,7 @@ idempotency_keys = Table(
     Column("refusals", Integer, nullable=False, server_default="0"),
 )
 Index("idempotency_keys_in_time", idempotency_keys.c.created_at)
-_partial_index("idempotency_keys_refused", REFUSED, idempotency_keys.c.created_at)
+partial_index("idempotency_keys_refused", REFUSED, idempotency_keys.c.created_at)
 Index("idempotency_keys_of_order", idempotency_keys.c.order_id)
 
 # What sandbox orders are still to go through by themselves.
@@ -253,7 +220,7 @@ index_outbox = Table(
     Column("updated_at", Instant, nullable=False),
     Column("failures", Integer, nullable=False, server_default="0"),  # by faults of ours, since its last change
 )
-_partial_index("index_outbox_pending", UPDATE_PENDING, index_outbox.c.updated_at)
+partial_index("index_outbox_pending", UPDATE_PENDING, index_outbox.c.updated_at)
 
 # What the service signs its cursors with, base64; made by whichever process first needs it.
 signing_keys = Table(
@@ -262,55 +229,6 @@ signing_keys = Table(
     Column("name", Text, primary_key=True),
     Column("value", Encrypted, nullable=False),
     Column("created_at", Instant, nullable=False),
-)
-
-# Terms that operators have added to a platform's vocabulary; `term` is JSON (VocabularyTerm in mappings/vocabulary).
-vocabulary_terms = Table(
-    "vocabulary_terms",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("platform", Integer, nullable=False),
-    Column("term", Text, nullable=False),
-    Column("author", Text),
-    Column("created_at", Instant, nullable=False),
-    Column("removed_at", Instant),
-)
-
-# The change feed of a service, by its index prefix: who records it, how far it is written, and of which snapshots of
-# the indices (JSON). There is a row while the feed is read.
-feeds = Table(
-    "feeds",
-    metadata,
-    Column("name", Text, primary_key=True),
-    Column("term", Integer, nullable=False),  # one more with every recorder
-    Column("owner", Text),
-    Column("leased_until", Instant),
-    Column("read_at", Instant, nullable=False),
-    Column("committed", BigInteger, nullable=False),
-    Column("state", Text),
-)
-
-# The logs that hold a feed's changes, each by one recorder. What a log has beyond `last` was never committed.
-feed_segments = Table(
-    "feed_segments",
-    metadata,
-    Column("feed", Text, primary_key=True),
-    Column("id", Text, primary_key=True),
-    Column("first", BigInteger, nullable=False),
-    Column("last", BigInteger, nullable=False),
-    Column("opened_at", Instant, nullable=False),
-    Column("closed_at", Instant),
-)
-
-# How often a text was searched for without a result on a day (store.unanswered_searches).
-unanswered_searches = Table(
-    "unanswered_searches",
-    metadata,
-    Column("day", Text, primary_key=True),  # 2026-11-23, UTC
-    Column("platform", Integer, primary_key=True),
-    Column("text", Text, primary_key=True),  # folded
-    Column("reading", Text, primary_key=True),
-    Column("count", BigInteger, nullable=False),
 )
 
 OUTCOMES: Final = ("delivered", "rejected", "timeout", "unreachable", "refused")
@@ -339,7 +257,7 @@ def is_pending(rows: FromClause) -> ColumnElement[bool]:
 
 
 PENDING: Final = is_pending(deliveries)
-_partial_index("deliveries_pending", PENDING, deliveries.c.next_attempt_at)
+partial_index("deliveries_pending", PENDING, deliveries.c.next_attempt_at)
 
 delivery_attempts = Table(
     "delivery_attempts",
@@ -353,48 +271,4 @@ delivery_attempts = Table(
     Column("milliseconds", Integer, nullable=False),
     ForeignKeyConstraint(["order_id", "n"], ["deliveries.order_id", "deliveries.n"], name="delivery_attempts_delivery"),
     CheckConstraint(f"outcome IN {OUTCOMES}", name="delivery_attempts_outcome"),
-)
-
-# Searches that call back (store.saved_searches). One that was removed stays until its callbacks are erased.
-saved_searches = Table(
-    "saved_searches",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("token_id", Text, ForeignKey("tokens.id", name="saved_searches_token"), nullable=False),
-    Column("name", Text, nullable=False),
-    Column("body", Text, nullable=False),  # JSON, as it came
-    Column("body_digest", Text, nullable=False),  # the same again is the same search
-    Column("callback_url", Text, nullable=False),
-    Column("sandbox", Boolean, nullable=False),
-    Column("since", BigInteger, nullable=False),  # the last change of the feed that it is not told
-    Column("matches", Integer, nullable=False),  # the number of its last row in `search_matches`
-    Column("created_at", Instant, nullable=False),
-    Column("gap_at", Instant),  # when it was last not told something
-    Column("removed_at", Instant),
-)
-_LIVE: Final = text("removed_at IS NULL")
-_partial_index("saved_searches_once", _LIVE, saved_searches.c.token_id, saved_searches.c.body_digest, unique=True)
-Index("saved_searches_of_token", saved_searches.c.token_id, saved_searches.c.created_at, saved_searches.c.id)
-_partial_index("saved_searches_to_erase", text("removed_at IS NOT NULL"), saved_searches.c.removed_at)
-
-# What a saved search is told in one callback: a JSON array of changes, by zlib.
-search_matches = Table(
-    "search_matches",
-    metadata,
-    Column("search_id", Text, ForeignKey("saved_searches.id", name="search_matches_search"), primary_key=True),
-    Column("n", Integer, primary_key=True),
-    Column("at", Instant, nullable=False),
-    Column("changes", LargeBinary, nullable=False),
-)
-Index("search_matches_in_time", search_matches.c.at)
-
-# Up to which change the saved searches of a service are matched, by its index prefix, and who does so.
-search_matchers = Table(
-    "search_matchers",
-    metadata,
-    Column("name", Text, primary_key=True),
-    Column("owner", Text),
-    Column("leased_until", Instant),
-    Column("segment", Text),
-    Column("seq", BigInteger, nullable=False),
 )

@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.upsert import insert_for
-from store.schema import unanswered_searches
+from store.search_schema import unanswered_searches
 
 MAX_TEXTS_A_DAY: Final = 5000
 _KEY: Final = ("day", "platform", "text", "reading")
@@ -50,7 +50,7 @@ async def add(
     number = (await connection.execute(select(func.count()).where(of_day))).scalar_one()
     new = [each for each in counts if each not in counted][: max(0, max_texts - number)]
     # in one order, so that two workers never wait for each other
-    added = sorted(each for each in counts if each in counted or each in set(new))
+    added = sorted([*(each for each in counts if each in counted), *new])
     if added:
         insertion = insert_for(connection.dialect.name, unanswered_searches)
         statement = insertion.on_conflict_do_update(

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import audit
 from store.records import Actor
-from store.schema import vocabulary_terms
+from store.search_schema import vocabulary_terms
 
 _ID_BYTES: Final = 9
 _ALL: Final = select(vocabulary_terms).order_by(vocabulary_terms.c.created_at, vocabulary_terms.c.id)
@@ -41,8 +41,8 @@ async def add(connection: AsyncConnection, platform: int, term: str, actor: Acto
 
 async def remove(connection: AsyncConnection, term_id: str, actor: Actor, now: datetime) -> bool:
     """Removes a term and records it in the audit; False where none of this id applies."""
-    ours = (vocabulary_terms.c.id == term_id) & vocabulary_terms.c.removed_at.is_(None)
-    removed = await connection.execute(update(vocabulary_terms).where(ours).values(removed_at=now))
+    condition = (vocabulary_terms.c.id == term_id) & vocabulary_terms.c.removed_at.is_(None)
+    removed = await connection.execute(update(vocabulary_terms).where(condition).values(removed_at=now))
     if removed.rowcount:
         await audit.record(connection, actor, "vocabulary.remove", term_id, now)
     return bool(removed.rowcount)

@@ -31,11 +31,11 @@ async def forget_account(
     Orders that are not at their end are marked and lose theirs once they get there (`api.retention`).
     `keep_ids` gets the ids before their mark is committed, so that they can be erased again after a restore.
     """
-    erasure = Erasure()
+    erasure, orders = Erasure(), privacy.of_account(account, token_ids)
     while True:
         async with store.transaction() as connection:
             started = time.monotonic()
-            marked = await privacy.mark(connection, account, token_ids, MARK_BATCH)
+            marked = await privacy.mark(connection, orders, MARK_BATCH)
             await asyncio.to_thread(keep_ids, marked)
         if not marked:  # a batch may be short because others were faster
             break
@@ -43,13 +43,13 @@ async def forget_account(
     while True:
         async with store.transaction() as connection:
             started = time.monotonic()
-            erased = await privacy.erase_account(connection, account, token_ids, BATCH)
+            erased = await privacy.erase_ended(connection, orders, BATCH)
         erasure.erased += erased
         if len(erased) < BATCH:
             break
         await give_way(started)
     async with store.reading() as connection:
-        erasure.waiting = await privacy.waiting(connection, account, token_ids)
+        erasure.waiting = await privacy.waiting(connection, orders)
     erasure.journal_emptied = await store.empty_journal()
     return erasure
 
@@ -58,12 +58,12 @@ async def forget_again(store: Store, order_ids: Sequence[str]) -> Erasure:
     """The same for these orders, after a restore brought their personal data back."""
     erasure = Erasure()
     for begin in range(0, len(order_ids), BATCH):
-        batch = order_ids[begin : begin + BATCH]
+        orders = privacy.of_ids(order_ids[begin : begin + BATCH])
         async with store.transaction() as connection:
             started = time.monotonic()
-            await privacy.mark_again(connection, batch)
-            erasure.erased += await privacy.erase_marked(connection, batch)
-            erasure.waiting |= await privacy.waiting_among(connection, batch)
+            await privacy.mark(connection, orders, BATCH)
+            erasure.erased += await privacy.erase_ended(connection, orders, BATCH)
+            erasure.waiting |= await privacy.waiting(connection, orders)
         await give_way(started)
     erasure.journal_emptied = await store.empty_journal()
     return erasure

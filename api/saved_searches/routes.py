@@ -163,9 +163,7 @@ async def _saved(store: Store, matcher: str, search: SavedSearch, place: Place, 
     try:
         async with store.transaction() as connection:
             await check_endpoint(connection, search.token_id, search.callback_url)
-            await matching.begin(
-                connection, matcher, place, is_first=not await searches.any_live(connection, search.created_at)
-            )
+            await matching.begin(connection, matcher, place, search.created_at)
             return await searches.add(connection, search, limit)
     except TooManySearchesError as error:
         message = f"the token has {limit} saved searches, which is its limit: delete one"

@@ -42,8 +42,7 @@ class BacklogReader:
 
     async def _read(self) -> Backlogs:
         async with self._store.reading() as connection:
-            pending = await index_outbox.count_pending(connection)
-            unpublished = await index_outbox.oldest_pending(connection)
+            pending, unpublished = await index_outbox.pending(connection)
             now = datetime.now(UTC)
             overdue, oldest = await deliveries.overdue(connection, now)
             failed = await attempts.failed_by_token(connection)

@@ -1,20 +1,13 @@
 -- The script of wrk: sends the lines of a file in order, JSON as the body of a POST and else as the query of a GET, and
 -- prints what it counted as one JSON line.
 -- wrk -s requests.lua ADDRESS -- FILE FIRST PATH [IDEMPOTENCY_PREFIX]
--- With a prefix each request has an Idempotency-Key of its own that begins with it.
-local threads = 0
-
-function setup(thread)
-  thread:set("number", threads)
-  threads = threads + 1
-end
-
+-- In one thread (-t 1). With a prefix each request has an Idempotency-Key of its own that begins with it.
 function init(args)
   bodies = {}
   for line in io.lines(args[1]) do
     bodies[#bodies + 1] = line
   end
-  at = tonumber(args[2]) + number * math.floor(#bodies / 2)
+  at = tonumber(args[2])
   path = args[3]
   prefix = args[4]
   if bodies[1] == nil then

@@ -70,7 +70,7 @@ class Data:
         skips each index that has the listings already.
         """
         self.sample()
-        client = connect(SearchSettings(_env_file=None, opensearch_url=self.opensearch_url), timeout=600)
+        client = engine_client(self.opensearch_url)
         if not self._is_loaded(client, f"{self.prefix}-{PLATFORM}", read_definition().fingerprint):
             load_file(self.file, self.opensearch_url, self.prefix, self.folder)
         if with_plain and not self._is_loaded(client, self.plain_index):
@@ -83,6 +83,11 @@ class Data:
             return False
         mappings = [index["mappings"] for index in client.indices.get_mapping(index=name).values()]
         return fingerprint is None or all(mapping["_meta"]["fingerprint"] == fingerprint for mapping in mappings)
+
+
+def engine_client(url: str) -> OpenSearch:
+    """This project's client of the engine, with time for what takes long."""
+    return connect(SearchSettings(_env_file=None, opensearch_url=url), timeout=600)
 
 
 def read_items(file: Path) -> Iterator[dict[str, Any]]:

@@ -17,8 +17,7 @@ import urllib3
 from opensearchpy.helpers import parallel_bulk
 
 from bench.peers import plain
-from bench.peers.data import read_items
-from mappings.connection import SearchSettings, connect
+from bench.peers.data import engine_client, read_items
 
 RAW_BYTES = 4 * 1024 * 1024
 RAW_REQUESTS = 2
@@ -82,7 +81,7 @@ def main(peer: str, file: Path, url: str, index: str) -> None:
     else:
         for _ in parallel_bulk(plain.client_of(url), prepared_actions(file), index=index):
             pass  # it raises where a document was not taken
-    connect(SearchSettings(_env_file=None, opensearch_url=url), timeout=600).indices.refresh(index=index)
+    engine_client(url).indices.refresh(index=index)
 
 
 if __name__ == "__main__":

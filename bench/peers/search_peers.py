@@ -70,7 +70,6 @@ class Selection:
     """Which peers are measured, and with how many processes each service runs."""
 
     plain: bool = True
-    own_index: bool = True
     no_cache: bool = False
     beside: Checkout | None = None
     workers: int = 1
@@ -94,7 +93,7 @@ def start_peers(data: Data, selection: Selection) -> Iterator[tuple[list[Peer], 
             peers.append(starter.gear_api(selection.beside_name, selection.beside)[0])
         if selection.plain:
             peers += starter.plain_and_raw()
-        if selection.own_index:
+        if selection.beside is None:
             peers.append(starter.own_index(facets_and_pages_only=selection.plain))
         yield peers, service
 

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import orjson
 
+from bench.peers.data import PLATFORM, SEED
 from bench.relevance.judged import Item, Judgment, Meaning, Span, value_of, words_of
 from indexer.sample.catalogue import read_catalogue
 from indexer.sample.generator import Sampler
 from mappings.platforms import Platform, read_platforms
 
 CATALOGUE = Path(__file__).parents[2] / "data" / "catalogue.ndjson.gz"
-PLATFORM = 730
-SEED = 1
 # in which listings of one name differ
 _LISTING_FIELDS = ("price", "float", "seed", "stickers", "attached")
 # by which listings are looked up, the most selective first

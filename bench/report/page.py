@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from bench.figures import median, number
+from bench.figures import median, number, range_text
 from bench.peers.search_peers import NO_CACHE, OURS, OWN, PLAIN, RAW
 from bench.report import summary
 from bench.report.results import STAC, Json, Measured, PageError, is_at_size, is_changes, is_load, is_search
@@ -58,13 +58,11 @@ def _load_rows(file: Measured) -> Iterator[list[str]]:
     if file.is_report:  # it knows nothing of the engine's processor time
         yield [loading.OURS, f"{file.content['rates']['items']:,.0f}", "", "", "", ""]
     for row in file.series:
-        low, high = row["spread"]
         runs = [loading.Run(**run) for run in row["rounds"]]
         each = [f"{median(runs, name) / file.items * 1e6:.1f}" for name in ("client_seconds", "engine_seconds")]
         yield [
             row["peer"],
-            f"{row['rate']:,.0f}",
-            f"{low:,.0f} to {high:,.0f}",
+            *_rate_cells(row),
             *each,
             f"{median(runs, 'memory'):.0f}",
         ]
@@ -112,8 +110,7 @@ def _change_tables(series: Sequence[Json]) -> Iterator[tuple[list[str], list[lis
 
 
 def _rate_cells(row: Json) -> list[str]:
-    low, high = row["spread"]
-    return [f"{row['rate']:,.0f}", f"{low:,.0f} to {high:,.0f}"]
+    return [f"{row['rate']:,.0f}", range_text(row["spread"])]
 
 
 def at_size(files: Sequence[Measured]) -> str:

@@ -7,7 +7,7 @@ from rich.console import Console, RenderableType
 from rich.markdown import Markdown
 from rich.table import Table
 
-from bench.figures import percentile
+from bench.figures import percentile, range_text
 from bench.peers.search_peers import OURS
 from bench.runs.orders import Orders
 from bench.runs.search import Series
@@ -24,11 +24,6 @@ def show(content: RenderableType) -> None:
 def show_section(text: str) -> None:
     """Prints a section of the page."""
     show(Markdown(text))
-
-
-def _range(spread: Sequence[float]) -> str:
-    low, high = spread
-    return f"{low:,.0f} to {high:,.0f}"
 
 
 def _latencies(series: Series) -> list[str]:
@@ -77,7 +72,7 @@ def show_order_rates(measured: Sequence[Orders]) -> None:
             str(orders.workers),
             str(orders.clients),
             f"{orders.median('rate'):,.0f}",
-            _range(orders.spread),
+            range_text(orders.spread),
             *(f"{orders.median(name) / 1000:.1f}" for name in ("p50", "p99")),
             f"{orders.median('cpu_ms'):.1f}",
             *(f"{orders.median(name):.0f}" for name in ("callback_p50", "callback_p99")),

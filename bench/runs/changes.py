@@ -19,9 +19,8 @@ from bench.clients.wrk import run_orders
 from bench.figures import percentile, spread
 from bench.peers import services
 from bench.peers.checkout import HERE
-from bench.peers.data import PLATFORM, Data, database_file, load_file
+from bench.peers.data import PLATFORM, Data, database_file, engine_client, load_file
 from bench.peers.services import Service
-from mappings.connection import SearchSettings, connect
 
 PARTS: Final = ("writes", "latency", "burst", "waiting", "cheapest")
 PREFIX: Final = "bench-changes"
@@ -71,7 +70,7 @@ class Place:
     @property
     def client(self) -> OpenSearch:
         """A client of the engine."""
-        return connect(SearchSettings(_env_file=None, opensearch_url=self.data.opensearch_url), timeout=600)
+        return engine_client(self.data.opensearch_url)
 
     def remove(self) -> None:
         """Deletes all indices, also those of changes."""

@@ -68,9 +68,9 @@ def _read_all(connection: Connection, since: str, limit: int, count: int) -> flo
 
 
 def waiting(place: Place, kind: str, readers: Sequence[int]) -> Iterator[Measured]:
-    """Processor seconds a second of the service while so many readers wait, by requests of half a minute or by
-    streams, who all ask one of five questions, and nothing that concerns them changes; and beside ten changes a second
-    that concern none of them.
+    """Processor seconds a second of the service while so many readers wait, by requests of half a minute or by streams.
+
+    Each asks one of five questions. First nothing changes, then ten items a second do that concern none of them.
     """
     _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))  # of the processes that are started from here

@@ -20,14 +20,13 @@ from opensearchpy import OpenSearch
 
 from bench.figures import median, spread
 from bench.peers.checkout import HERE
-from bench.peers.data import PLATFORM, Data
+from bench.peers.data import PLATFORM, Data, engine_client
 from indexer.documents.checked_item import checked_item
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
 from indexer.engine.bulk import index_lines
 from indexer.engine.states import LOADING_SETTINGS
 from indexer.sources.source import Source
-from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import read_platforms
 
@@ -72,7 +71,7 @@ def measure(data: Data, rounds: int, peers: Sequence[str] = PEERS) -> Iterator[t
     """Runs the peers in turn, so that a noisy minute hits all of them; the first round warms up and is not counted."""
     data.sample()
     prepared = prepared_documents(data.file)
-    client = connect(SearchSettings(_env_file=None, opensearch_url=data.opensearch_url), timeout=600)
+    client = engine_client(data.opensearch_url)
     loads = {peer: Loads(peer, data.count) for peer in peers}
     for number in range(rounds + 1):
         for peer in peers:

@@ -141,7 +141,7 @@ def _progress(report: FollowReport) -> dict[str, Any]:
 
 
 def _sentence(report: FollowReport) -> str:
-    return report.sentence() + ("" if report.lag is None else f"; lag {report.lag:,}")
+    return f"{report.sentence()}; lag {report.lag:,}"
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from typing import Any
 
 import click
@@ -159,7 +159,7 @@ def run_doctor(
         with (
             interruption.watched(),
             closing(connect(settings, timeout=DOCTOR_CALL_SECONDS, retries=1)) as client,
-            OrdersDatabase(StoreSettings().database_url) as database,
+            nullcontext() if without_orders else OrdersDatabase(StoreSettings().database_url) as orders,
         ):
             doctor = Doctor(
                 client=client,
@@ -167,7 +167,7 @@ def run_doctor(
                 alias_of=settings.alias,
                 definition=read_definition(),
                 platforms=platforms,
-                orders=None if without_orders else database,
+                orders=orders,
                 older_than=older_than * 3600,
                 keep=keep,
                 uninterrupted=interruption.hold,

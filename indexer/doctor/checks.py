@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich import filesize
+
 from indexer.doctor.facts import IndexFacts
-from indexer.doctor.findings import Action, Code, Finding, Repair, curl, fix_command, load_command, readable_bytes
+from indexer.doctor.findings import Action, Code, Finding, Repair, curl, fix_command, load_command
 from indexer.doctor.indices import check_index
 from indexer.doctor.locks import LockFacts, check_lock, check_orphans, check_unfinished
 from indexer.engine.drift import DefinedIndex, defined_listings, defined_products
@@ -205,7 +207,7 @@ def _too_many(facts: PlatformFacts, keep: int) -> Iterator[Finding]:
     others = [index for index in reversed(finished) if index not in facts.serving]  # newest first, as prune keeps them
     spare = others[max(keep - (len(finished) - len(others)), 0) :]
     if len(finished) > keep:
-        size = readable_bytes(sum(map(facts.bytes_of, spare)))
+        size = filesize.decimal(sum(map(facts.bytes_of, spare)))
         message = f"{len(finished)} finished generations are kept, {keep} are meant to be; the others take {size}"
         remedy = f"gear-indexer prune --platform {facts.platform} --keep {keep}"
         yield Finding(Code.TOO_MANY_GENERATIONS, facts.platform, facts.alias, message, remedy)

@@ -37,7 +37,6 @@ from store.connection.errors import StoreError, StoreUnavailable
 # A repair may uncover what could not be seen before it: an index in the alias's place hides that nothing serves.
 ROUNDS = 3
 RETRY_SECONDS = 3.0  # somebody waits for it
-LOCK_SECONDS = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +133,7 @@ class Doctor:
                     raise CommandError(f"{index} was finished meanwhile and is not removed")
                 generations.remove(index, lock.renew)
             case Action.REMOVE_EMPTY_INDEX:
-                self.client.indices.refresh(index=index)  # counts also what no search has seen yet
+                generations.refresh(index)  # counts also what no search has seen yet
                 if count := generations.count(index):
                     raise CommandError(f"{index} has {count:,} documents by now and is not removed")
                 lock.renew()
@@ -213,7 +212,7 @@ class Doctor:
             yield from cluster.check_templates(platform.id, alias, engine)
 
     def _lock(self, alias: str) -> tuple[LockFacts, ...]:
-        record = LockRecords(self.client, alias, LOCK_SECONDS).read()
+        record = LockRecords(self.client, alias).read()
         return () if record is None else (LockFacts(record, is_alive(record.owner)),)
 
     def _products(self, facts: PlatformFacts, index: IndexFacts) -> Iterable[Finding]:

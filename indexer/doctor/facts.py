@@ -76,20 +76,23 @@ def engine_facts(client: "OpenSearch") -> EngineFacts:
         distribution=version.get("distribution", "elasticsearch"),
         version=version["number"],
         data_nodes=health["number_of_data_nodes"],
-        has_room=_has_room(client, settings),
+        has_room=_has_room(client, settings, health["number_of_data_nodes"]),
         auto_create=",".join(auto_create) if isinstance(auto_create, list) else str(auto_create),
         templates=_templates(client),
     )
 
 
-def _has_room(client: "OpenSearch", settings: dict[str, Any]) -> bool:
+def _has_room(client: "OpenSearch", settings: dict[str, Any], data_nodes: int) -> bool:
     disk = "cluster.routing.allocation.disk."
     if str(settings.get(f"{disk}threshold_enabled", "true")).lower() != "true":
         return True
     low = str(settings.get(f"{disk}watermark.low", "85%"))  # the engine's own default
     nodes = client.nodes.stats(node_id="data:true", metric="fs")["nodes"]
     disks = [node["fs"]["total"] for node in nodes.values()]
-    return have_room([(disk["total_in_bytes"], disk["available_in_bytes"]) for disk in disks], low)
+    # a node that did not answer in time is left out
+    return len(disks) == data_nodes and have_room(
+        [(disk["total_in_bytes"], disk["available_in_bytes"]) for disk in disks], low
+    )
 
 
 def have_room(disks: Sequence[tuple[int, int]], watermark: str) -> bool:

@@ -124,12 +124,3 @@ def fix_command(platform: int) -> str:
 def load_command(platform: int) -> str:
     """A rebuild of the platform's index."""
     return f"gear-indexer load FILE... --platform {platform}"
-
-
-def readable_bytes(size: float) -> str:
-    """`76.6 GB`, in units of 1000."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:,.1f} {unit}"
-        size /= 1000
-    return f"{size:,.1f} TB"

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich import filesize
+
 from indexer.doctor.facts import IndexFacts
-from indexer.doctor.findings import Action, Code, Finding, Repair, fix_command, load_command, readable_bytes
+from indexer.doctor.findings import Action, Code, Finding, Repair, fix_command, load_command
 
 if TYPE_CHECKING:
     from indexer.locking.record import LockRecord
@@ -44,8 +46,8 @@ def check_unfinished(
     for index, size in unfinished:
         if not _is_held(index, locks, older_than):
             message = (
-                f"{index.name} ({readable_bytes(size)}) was never finished, and the lock under which it was filled is "
-                "not held any more: its load was interrupted"
+                f"{index.name} ({filesize.decimal(size)}) was never finished, and the lock under which it was filled "
+                "is not held any more: its load was interrupted"
             )
             remedy = f"{load_command(platform)} --resume goes on with it, or {fix_command(platform)}"
             repair = Repair(Action.REMOVE_GENERATION, index.name)
@@ -55,11 +57,11 @@ def check_unfinished(
 def check_orphans(
     platform: int, orphans: Sequence[IndexFacts], locks: Sequence[LockFacts], older_than: float
 ) -> Iterator[Finding]:
-    """Indices of products without listings: a load makes them first, so those of one that may live are none."""
+    """Indices of products without listings, but for those of a load that may be alive: it makes the products first."""
     for index in orphans:
         if not _is_held(index, locks, older_than):
             cause = "its load was interrupted, or they were removed by hand"
-            message = f"{index.name} ({readable_bytes(index.bytes)}) has no listings: {cause}"
+            message = f"{index.name} ({filesize.decimal(index.bytes)}) has no listings: {cause}"
             repair = Repair(Action.REMOVE_PRODUCTS, index.name)
             yield Finding(Code.PRODUCTS_ORPHANED, platform, index.name, message, fix_command(platform), repair)
 

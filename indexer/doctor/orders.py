@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from indexer.doctor.findings import Action, Code, Finding, Repair, fix_command
-from indexer.orders.agreement import Disagreement, Tally
+from indexer.orders.agreement import Disagreement
+from indexer.orders.claims import Tally
 from indexer.orders.database import OrdersDatabase
 from store.connection.engine import Store
 from store.connection.errors import NOT_MIGRATED, StoreUnavailable
 from store.database import check_schema
-from store.outbox.index_outbox import overdue
+from store.outbox.index_outbox import pending
 
 LATE_AFTER = timedelta(seconds=60)
 
@@ -40,7 +41,7 @@ def late_updates(database: OrdersDatabase, platform: int) -> Iterator[Finding]:
 
     async def read(store: Store) -> tuple[int, datetime | None]:
         async with store.reading() as connection:
-            return await overdue(connection, platform, now - LATE_AFTER)
+            return await pending(connection, platform, now - LATE_AFTER)
 
     return check_late(platform, *database.run(read), now)
 

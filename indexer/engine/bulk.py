@@ -22,8 +22,6 @@ from indexer.engine.throttle import Throttle
 from indexer.errors import CommandError
 from mappings.engine_errors import cause, disk_full_message, is_disk_full
 
-CHUNK_ITEMS = 10_000
-CONCURRENCY = 2
 # Each item's status, and the reason where there is one; `errors` so that a response without items is seen as such.
 FILTER_PATH = "errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
 

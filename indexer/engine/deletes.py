@@ -24,7 +24,7 @@ from indexer.engine.bulk import (
 )
 from indexer.engine.hidden_index import create_hidden_index
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import Scan, count_documents, read_items, retry_when_lost
+from indexer.engine.scan import Scan, count_documents, read_items, refresh, retry_when_lost
 from indexer.engine.states import loading_alias
 from indexer.errors import CommandError
 from mappings.names import deletes_alias, deletes_index
@@ -94,7 +94,7 @@ class Deletes:
         params = {"ignore_unavailable": "true"}  # it is made with the first delete
 
         def count() -> int:
-            self._client.indices.refresh(index=self.alias, params=params)
+            refresh(self._client, self.alias, **params)
             return count_documents(self._client, self.alias, query, **params)
 
         return self._retry.call(count)
@@ -135,7 +135,7 @@ class Deletes:
                 self._delete(index, [(int(hit["_id"]), version) for hit in page])
 
     def _refresh(self, *indices: str) -> None:
-        self._retry.call(lambda: self._client.indices.refresh(index=",".join(indices)))
+        self._retry.call(lambda: refresh(self._client, ",".join(indices)))
 
     def _delete(self, index: str, deletes: list[tuple[int, int]]) -> None:
         sender, alias = BulkSender(self._client, self._retry), loading_alias(index)

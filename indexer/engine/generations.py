@@ -26,7 +26,7 @@ from indexer.engine.drift import (
     same,
 )
 from indexer.engine.retry import RetryPolicy, is_transient
-from indexer.engine.scan import count_documents
+from indexer.engine.scan import count_documents, refresh
 from indexer.engine.states import LOADING_SETTINGS, IndexState, ProductsState, loading_alias, products_actions
 from indexer.errors import CommandError
 from mappings.definition import Definition
@@ -153,7 +153,7 @@ class Generations:
 
     def refresh(self, index: str) -> None:
         """Makes everything written so far visible to searches."""
-        self._retry.call(lambda: self._client.indices.refresh(index=index))
+        self._retry.call(lambda: refresh(self._client, index))
 
     def prepare(self, index: str, wait_seconds: float) -> dict[str, int]:
         """Restores the settings of service and verifies them; raises CommandError where anything differs.

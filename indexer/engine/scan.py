@@ -1,6 +1,6 @@
 """Scans: everything that a query matches in an index, page by page, as of one point in time.
 
-The one scan of this package. A partial response is an error, which is retried; the point in time is always closed.
+The one scan of this package. A partial response is an error, which is retried; the point in time is closed at the end.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -45,17 +45,15 @@ class Scan:
 
     def __enter__(self) -> "Scan":
         if self._refresh:
-            self._retry.call(lambda: self._client.indices.refresh(index=self._index))
+            self._retry.call(lambda: refresh(self._client, self._index))
         params = {"keep_alive": KEEP_ALIVE, "allow_partial_pit_creation": "false"}
         created: Json = self._retry.call(lambda: self._client.create_pit(index=self._index, params=params))
         self.id = created["pit_id"]
         return self
 
-    def __exit__(self, _: object, error: BaseException | None, *__: object) -> None:
-        # After an error, one attempt: what happened before matters more, and the engine closes it in the end.
-        retry = self._retry if error is None else RetryPolicy(0)
-        with suppress(OpenSearchException, CommandError):
-            retry.call(lambda: self._client.delete_pit(body={"pit_id": [self.id]}))
+    def __exit__(self, *_: object) -> None:
+        with suppress(OpenSearchException):  # tried once: the engine closes it in the end
+            self._client.delete_pit(body={"pit_id": [self.id]})
 
     def search(self, body: Json, *, documents: int = 0) -> Json:
         """Runs one search on all shards, which has more time where it reads so many documents.
@@ -117,9 +115,22 @@ def complete(index: str, response: Any) -> Json:
     parts: Json = response if isinstance(response, dict) else {}
     shards = parts.get("_shards", {})
     if not shards or shards["failed"] or shards["successful"] != shards["total"] or parts.get("timed_out"):
-        message = f"not every part of {index} answered: {shards}"
-        raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_response", {"error": {"reason": message}})
+        raise _partial_response(f"not every part of {index} answered: {shards}")
     return parts
+
+
+def refresh(client: OpenSearch, index: str, **params: str) -> None:
+    """Makes what was written to an index visible to searches; raises a TransportError that is retried where that failed
+    on a shard, or none is named. Copies that are not allocated are no failures.
+    """
+    response = client.indices.refresh(index=index, params=params)
+    shards = response.get("_shards", {}) if isinstance(response, dict) else {}
+    if not shards or shards["failed"]:
+        raise _partial_response(f"not every part of {index} was refreshed: {shards}")
+
+
+def _partial_response(message: str) -> TransportError:
+    return TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_response", {"error": {"reason": message}})
 
 
 def count_documents(client: OpenSearch, index: str, query: Json | None = None, **params: str) -> int:

@@ -47,7 +47,7 @@ def is_unfinished(loading: bool, settings: dict[str, Any]) -> bool:
     return loading or settings.get("refresh_interval") == LOADING_SETTINGS["refresh_interval"]
 
 
-def expired(states: list[IndexState], keep: int, always: set[str]) -> list[str]:
+def expired(states: list[IndexState], keep: int, always: Collection[str]) -> list[str]:
     """The one rule for pruning: the finished generations that go, oldest first.
 
     Of `states`, oldest first, the `keep` newest stay; the serving ones and those of `always` are counted first.

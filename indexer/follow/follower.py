@@ -22,7 +22,7 @@ class FollowReport(ChangeCounts):
 
     source: str = ""
     line: int = 0  # or offset: that of the last message that is acknowledged
-    lag: int | None = None  # messages that are not read yet
+    lag: int = 0  # messages that are not read yet
     age: float = 0.0  # seconds from the oldest change of the last batch to its acknowledgement
 
 

@@ -124,7 +124,7 @@ class KafkaStream:
             except KafkaException as error:
                 self.say(f"{self.name}: the position was not committed, and is read again ({_text(error)})")
 
-    def lag(self) -> int | None:
+    def lag(self) -> int:
         """The messages of the assigned partitions that are not read yet, by what the brokers said last."""
         lag = 0
         for place in self._consumer.position(self._consumer.assignment()):

@@ -6,10 +6,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from indexer.documents.refusal import ItemRefusedError, readable_id
+import orjson
+
+from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id, shortened
 from indexer.errors import CommandError
-from indexer.follow.stream import Message, change_of
+from indexer.follow.stream import Message
+from indexer.live.change import Change, delete_of, upsert_of
 from indexer.sources.records import Record, json_lines
 from mappings.platforms import Platform
 
@@ -17,6 +21,7 @@ READ_BYTES = 256 * 1024
 AHEAD = 5_000  # records
 POLL_SECONDS = 0.1  # until the thread sees that it is to stop
 DRAIN_SECONDS = 5.0  # that the end of a line may take to come
+_DELETED = "deleted"
 
 
 class LineStream:
@@ -88,7 +93,7 @@ class LineStream:
 
     def _message(self, record: Record) -> Message:
         try:
-            change = change_of(record.content, self._platform)
+            change = _change_of(record.content, self._platform)
         except ItemRefusedError as error:
             return Message(self.name, record.line, readable_id(record.content), error)
         return Message(self.name, record.line, change.id, change)
@@ -96,9 +101,27 @@ class LineStream:
     def commit(self) -> None:
         """A pipe has no position; who writes to it reads the acknowledged lines from stdout (--json)."""
 
-    def lag(self) -> int | None:
+    def lag(self) -> int:
         """What is read ahead."""
         return self._records.qsize()
 
     def close(self) -> None:
         """The thread ends with the process."""
+
+
+def _change_of(content: bytes | ItemRefusedError | dict[str, Any], platform: Platform) -> Change:
+    """The change that a line states: an item, or `{"id": 7, "deleted": true}`; raises ItemRefusedError."""
+    if not isinstance(content, bytes) or f'"{_DELETED}"'.encode() not in content:
+        return upsert_of(content, platform)
+    try:
+        values = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        values = None
+    if not isinstance(values, dict) or _DELETED not in values:
+        return upsert_of(content, platform)
+    deleted = values.pop(_DELETED)
+    if deleted is True:
+        return delete_of(values)
+    if deleted in (False, None):
+        return upsert_of(values, platform)
+    raise ItemRefusedError((Refusal(_DELETED, shortened(deleted), "must be true or false"),))

@@ -50,7 +50,6 @@ class FollowMetrics:
         for result, count in counts.items():
             self._items.labels(platform, result).inc(count - self._counts.get(result, 0))
         self._counts = counts
-        if report.lag is not None:
-            self._lag.labels(platform).set(report.lag)
+        self._lag.labels(platform).set(report.lag)
         self._age.labels(platform).set(report.age if messages or report.lag else 0.0)
         self._committed.labels(platform).set_to_current_time()

@@ -1,15 +1,10 @@
 """What a follower reads: changes in order, and a position that is committed once they are acknowledged."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-import orjson
-
-from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
-from indexer.live.change import Change, delete_of, upsert_of
-from mappings.platforms import Platform
-
-DELETED = "deleted"
+from indexer.documents.refusal import ItemRefusedError
+from indexer.live.change import Change
 
 
 class Message(NamedTuple):
@@ -39,26 +34,8 @@ class Stream(Protocol):
     def commit(self) -> None:
         """Everything that was read is acknowledged."""
 
-    def lag(self) -> int | None:
-        """How many messages are not read yet; None where that cannot be known."""
+    def lag(self) -> int:
+        """How many messages are not read yet, as far as is known."""
 
     def close(self) -> None:
         """Gives the stream back; what was not committed is read again by the next."""
-
-
-def change_of(content: bytes | ItemRefusedError | dict[str, Any], platform: Platform) -> Change:
-    """The change that a line states: an item, or `{"id": 7, "deleted": true}`; raises ItemRefusedError."""
-    if not isinstance(content, bytes) or f'"{DELETED}"'.encode() not in content:
-        return upsert_of(content, platform)
-    try:
-        values = orjson.loads(content)
-    except orjson.JSONDecodeError:
-        values = None
-    if not isinstance(values, dict) or DELETED not in values:
-        return upsert_of(content, platform)
-    deleted = values.pop(DELETED)
-    if deleted is True:
-        return delete_of(values)
-    if deleted in (False, None):
-        return upsert_of(values, platform)
-    raise ItemRefusedError((Refusal(DELETED, shortened(deleted), "must be true or false"),))

@@ -160,7 +160,8 @@ class LiveWriter:
         while True:
             targets = self._targets()
             current = {target.products for target in targets}
-            self._products = {uuid: writer for uuid, writer in self._products.items() if uuid in current}
+            for uuid in self._products.copy().keys() - current:  # a copy: another thread may add one meanwhile
+                self._products.pop(uuid, None)
             try:
                 results = self._send(targets, changes, take_back=is_repeated)
             except AliasGoneError as error:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -78,7 +79,6 @@ def dry_run(
     """
     retry = RetryPolicy(job.retry_timeout)
     _compare_definition(client, definition, report, retry)
-    rejects = None if job.rejects is None else RejectsFile(job.rejects)
     shown = 0
 
     def refuse(source: str, line: int, number: int | None, refusals: tuple[Refusal, ...]) -> None:
@@ -94,14 +94,13 @@ def dry_run(
             show(f"{source}, line {line}: {' | '.join([*filter(None, parts), row['reason']])}")
 
     reader = ItemReader(job, progress, refuse, lambda read: None)
-    try:
-        for _ in reader.items():
-            pass
-    finally:
-        report.read, report.accepted = reader.read, reader.accepted
-        report.rejected, report.duplicates = reader.rejected, reader.duplicates
-    if rejects is not None:
-        rejects.close()
+    with nullcontext() if job.rejects is None else RejectsFile(job.rejects) as rejects:
+        try:
+            for _ in reader.items():
+                pass
+        finally:
+            report.read, report.accepted = reader.read, reader.accepted
+            report.rejected, report.duplicates = reader.rejected, reader.duplicates
     if report.serving and report.items:
         report.prices = compare_prices(client, report.serving, reader.sample.prices, retry)
     report.complete = True

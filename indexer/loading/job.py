@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from indexer.engine.bulk import CHUNK_ITEMS, CONCURRENCY
 from indexer.engine.throttle import MAX_BYTES_IN_FLIGHT
 from indexer.locking.lock import EXPIRY
 from indexer.sources.http import is_url, redacted_url
@@ -34,8 +33,8 @@ class LoadJob:
     max_price_change: float = 50.0  # percent of the items that serve and are to serve
     allow_empty: bool = False
     keep: int = 2  # generations in all, the serving one included
-    concurrency: int = CONCURRENCY  # bulk requests at once
-    chunk_items: int = CHUNK_ITEMS  # items a bulk request, at most
+    concurrency: int = 2  # bulk requests at once
+    chunk_items: int = 10_000  # items a bulk request, at most
     max_bytes_in_flight: int = MAX_BYTES_IN_FLIGHT
     retry_timeout: float = 300.0  # seconds without progress
     resume: bool = False  # go on with what an interrupted load has left

@@ -22,8 +22,9 @@ from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations, SwapUnknownError
 from indexer.engine.progress_records import ProgressPublisher
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError
-from indexer.engine.states import expired, loading_alias
+from indexer.engine.states import loading_alias
 from indexer.errors import CommandError
+from indexer.loading.cleanup import remove_interrupted, remove_old
 from indexer.loading.items import SHOW_EVERY, ItemReader
 from indexer.loading.job import LoadJob, Progress
 from indexer.loading.manifest import Manifest
@@ -39,7 +40,6 @@ from indexer.loading.resume import (
     LoadTarget,
     Offset,
     interrupted_load,
-    remove_interrupted,
 )
 from indexer.loading.rules import broken_rules
 from indexer.loading.warm import warm
@@ -333,6 +333,4 @@ class Load:
         """Removes the oldest finished generations; the one that served until now stays for a rollback."""
         previous = self.report.previous
         always = {index} if previous is None or self.job.keep < 2 else {index, previous}
-        for name in expired(self._generations.all(), self.job.keep, always):
-            self._generations.remove(name, self._lock.renew)
-            self.report.removed.append(name)
+        self.report.removed += remove_old(self._generations, self._lock, self.job.keep, always)

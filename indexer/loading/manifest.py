@@ -7,6 +7,7 @@ import struct
 import tempfile
 import threading
 from contextlib import AbstractContextManager, suppress
+from copy import deepcopy
 
 from pyroaring import BitMap64
 
@@ -28,7 +29,11 @@ class Manifest(AbstractContextManager["Manifest"]):
     """The items that were accepted; `refuse` takes those back that the engine would not have."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="gear-indexer-")  # noqa: SIM115  # closed by the context that this is
+        """Raises CommandError where the temporary file cannot be made."""
+        try:
+            self._file = tempfile.TemporaryFile(prefix="gear-indexer-")  # noqa: SIM115  # closed by the context that this is
+        except OSError as error:
+            raise temporary_file_error(_CONTENT, error) from error
         self._accepted = Checksum()
         self._refused = Checksum()
         self._refused_keys = BitMap64()
@@ -54,7 +59,7 @@ class Manifest(AbstractContextManager["Manifest"]):
 
     def accepted(self) -> Checksum:
         """The checksum of what was added so far, the refused ones too."""
-        return self._accepted.without(Checksum())
+        return deepcopy(self._accepted)
 
     def checksum(self, without: BitMap64) -> Checksum:
         """The checksum of all accepted items, but for those with these keys; call it when all were acknowledged."""

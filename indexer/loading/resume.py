@@ -1,4 +1,4 @@
-"""Interrupted loads: how far a load is acknowledged, what it leaves behind when it crashes, and how the next goes on.
+"""Interrupted loads: how far a load is acknowledged, and how the next one goes on with it.
 
 The checkpoint is a document beside the record of deletes: without that, no load could be gone on with. It is written
 after the acknowledgement, never before, and compare and set, so that a loader that was taken for dead cannot move the
@@ -21,7 +21,7 @@ from indexer.errors import CommandError
 from indexer.loading.job import LoadJob
 from indexer.locking.lock import Lock
 from mappings.definition import Definition
-from mappings.names import deletes_alias, generation_of
+from mappings.names import deletes_alias
 
 WRITE_SECONDS = 1.0  # between two writes: what is sent twice after a crash, and no load for the engine
 REQUEST_SECONDS = 10.0
@@ -234,20 +234,3 @@ def interrupted_load(
             f"({', '.join(checkpoint.sources)}): name the same ones, or {LOAD_AGAIN}"
         )
     return LoadTarget(state.index, state.version, checkpoint)
-
-
-def remove_interrupted(
-    generations: Generations, lock: Lock, say: Callable[[str], None], *, resumed: str | None = None
-) -> list[str]:
-    """Removes every generation that was filled under another lock than this one, but the resumed one."""
-    removed = []
-    for state in generations.all():
-        if state.unfinished and state.index != resumed and state.owner != lock.owner.id:
-            say(f"{state.index} is removed: its load was interrupted")
-            generations.remove(state.index, lock.renew)
-            removed.append(state.index)
-    for products in generations.products_without_listings():
-        say(f"{products} is removed: its listings are gone")
-        generations.remove(generation_of(products), lock.renew)
-        removed.append(products)
-    return removed

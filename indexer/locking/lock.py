@@ -28,7 +28,6 @@ from mappings.engine_errors import cause
 EXPIRY = 60.0  # seconds; long enough for a stalled machine or network, short enough to wait for
 HEARTBEATS = 6  # within the expiry: five may be lost
 POLLS = 60  # within the expiry, while somebody else's lock is watched
-REQUEST_SECONDS = 10.0  # for one read or write; several fit into the expiry
 TRIES = 3  # a write of ours whose response was lost looks like somebody else's until it is read
 
 
@@ -52,7 +51,7 @@ class Lock:
     expiry: float = EXPIRY
 
     def __post_init__(self) -> None:
-        self._records = LockRecords(self.client, self.alias, REQUEST_SECONDS)
+        self._records = LockRecords(self.client, self.alias)
         self._writing = threading.Lock()
         self._ended = threading.Event()
         self._lost = ""

@@ -17,6 +17,7 @@ from indexer.engine.hidden_index import create_hidden_index, now_text
 from indexer.locking.owner import Owner
 from mappings.names import locks_alias, locks_index
 
+REQUEST_SECONDS = 10.0  # several fit into the expiry of a lock
 _MAPPINGS = {"dynamic": False, "properties": {}}  # read by id only
 
 
@@ -60,14 +61,13 @@ class LockRecord:
 
 
 class LockRecords:
-    """The record of one alias's lock; each call is one request of at most `seconds`."""
+    """The record of one alias's lock; each call is one request of at most REQUEST_SECONDS."""
 
-    def __init__(self, client: OpenSearch, alias: str, seconds: float) -> None:
+    def __init__(self, client: OpenSearch, alias: str) -> None:
         self._client = client
         self._id = alias
         self._index = locks_index(alias)
         self._alias = locks_alias(alias)
-        self._seconds = seconds
 
     def read(self) -> LockRecord | None:
         """The record as of now, None where nobody holds the lock."""
@@ -111,7 +111,7 @@ class LockRecords:
         return replace(record, sequence=(response["_seq_no"], response["_primary_term"]))
 
     def _params(self, others: dict[str, Any] | None = None) -> dict[str, Any]:
-        return {**(others or {}), "request_timeout": self._seconds}
+        return {**(others or {}), "request_timeout": REQUEST_SECONDS}
 
 
 @contextmanager

@@ -7,10 +7,9 @@ from opensearchpy import OpenSearch
 
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.states import expired
+from indexer.loading.cleanup import remove_interrupted, remove_old
 from indexer.locking.lock import Lock
 from mappings.definition import Definition
-from mappings.names import generation_of
 
 RETRY_SECONDS = 30.0
 
@@ -25,13 +24,5 @@ def prune(
     retry = RetryPolicy(RETRY_SECONDS)
     generations = Generations(client, alias, definition, retry)
     with Lock(client, alias, "prune", retry, say) as lock:
-        states = generations.all()
-        old = expired(states, keep, set())
-        removed = [state.index for state in states if state.unfinished or state.index in old]
-        for index in removed:
-            generations.remove(index, lock.renew)
-        for products in generations.products_without_listings():
-            generations.remove(generation_of(products), lock.renew)
-            removed.append(products)
-    remaining = sorted(state.index for state in states if state.index not in removed)
-    return {"alias": alias, "kept": remaining, "removed": removed}
+        removed = [*remove_old(generations, lock, keep), *remove_interrupted(generations, lock, say)]
+        return {"alias": alias, "kept": [state.index for state in generations.all()], "removed": removed}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -77,21 +77,21 @@ class Rollback:
     alias: str
     definition: Definition
     uninterrupted: Callable[[], AbstractContextManager[None]] = nullcontext  # the swap runs within it
+    retry: RetryPolicy = field(default_factory=lambda: RetryPolicy(RETRY_SECONDS))
 
     def preview(self, to: str | None) -> Preview:
         """What a rollback would change; raises CommandError where it would be refused."""
         generations = self._generations()
         serving, target = self._select(generations.all(), to)
-        retry = RetryPolicy(RETRY_SECONDS)
         changed_live = deleted_live = None
         if serving is not None and serving.version is not None:
             query = {"range": {"version": {"gt": serving.version}}}
-            changed_live = retry.call(partial(count_documents, self.client, serving.index, query))
-            deleted_live = Deletes(self.client, self.alias, retry).count_later(serving.version)
+            changed_live = self.retry.call(partial(count_documents, self.client, serving.index, query))
+            deleted_live = Deletes(self.client, self.alias, self.retry).count_later(serving.version)
         items, prices = generations.count(target.index), PriceChanges()
         if serving is not None:
-            sample = sample_of_index(self.client, target.index, items, retry)
-            prices = compare_prices(self.client, serving.index, sample, retry)
+            sample = sample_of_index(self.client, target.index, items, self.retry)
+            prices = compare_prices(self.client, serving.index, sample, self.retry)
         return Preview(
             serving=None if serving is None else serving.index,
             target=target.index,
@@ -120,7 +120,7 @@ class Rollback:
         """
         generations = self._generations()
         self._select(generations.all(), to)  # what cannot be done is said without waiting for anybody
-        with Lock(self.client, self.alias, command, RetryPolicy(RETRY_SECONDS), say) as lock:
+        with Lock(self.client, self.alias, command, self.retry, say) as lock:
             serving, target = self._select(generations.all(), to)
             now = None if serving is None else serving.index
             if preview is not None and (preview.serving, preview.target) != (now, target.index):
@@ -130,7 +130,7 @@ class Rollback:
                 say(f"{target.index} has another definition than this version's: searches may not find everything")
             if claims is not None:
                 claims.check(self.client, self.alias)
-            marks = sync_bound_marks(self.client, target.index, claims, RetryPolicy(RETRY_SECONDS))
+            marks = sync_bound_marks(self.client, target.index, claims, self.retry)
             response.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=marks.marked)
             with self.uninterrupted(), reenqueue_after_swap(claims, marks.since, marks.bound):
                 try:
@@ -142,7 +142,7 @@ class Rollback:
             response["items"] = generations.count(target.index)
 
     def _generations(self) -> Generations:
-        return Generations(self.client, self.alias, self.definition, RetryPolicy(RETRY_SECONDS))
+        return Generations(self.client, self.alias, self.definition, self.retry)
 
     def _select(self, states: list[IndexState], to: str | None) -> tuple[IndexState | None, IndexState]:
         """What serves, and what is to serve in its place."""

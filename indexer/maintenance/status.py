@@ -29,7 +29,7 @@ def status(client: OpenSearch, platform: int, alias: str, definition: Definition
         names = ", ".join(state.index for state in serving)
         remedy = "`gear-indexer doctor --fix` makes the newest serve alone"
         raise CommandError(f"the alias {alias} points to several indices ({names}); {remedy}")
-    record = retry.call(LockRecords(client, alias, RETRY_SECONDS).read)
+    record = retry.call(LockRecords(client, alias).read)
     alive = None if record is None else is_alive(record.owner)
     running = None if record is None or alive is False else record.owner.id
     response: dict[str, Any] = {

@@ -14,28 +14,14 @@ from itertools import groupby
 from opensearchpy import OpenSearch
 
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import Scan, in_pages, read_items
-from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, mark
+from indexer.engine.scan import Scan, in_pages, read_items, refresh
+from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, Tally, mark
 from indexer.orders.database import OrdersDatabase
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
 from store.outbox.index_outbox import IN_TRANSIT, changed_among, enqueue, may_be_bound_among
 
-MAX_SHOWN = 5
 RETRY_SECONDS = 30.0
-
-
-@dataclass
-class Tally:
-    """How many items, and the first few of them."""
-
-    items: int = 0
-    first: list[int] = field(default_factory=list)
-
-    def add(self, items: list[int]) -> None:
-        """Counts these too."""
-        self.items += len(items)
-        self.first += items[: MAX_SHOWN - len(self.first)]
 
 
 @dataclass
@@ -68,7 +54,7 @@ class Agreement:
             for page in in_pages(differing, self.page_items):
                 self._confirm(page, disagreement, repair=repair)
         if repair:
-            self.client.indices.refresh(index=self.index)
+            self.retry.call(lambda: refresh(self.client, self.index))
         return disagreement
 
     def _differing(self) -> Generator[int, None, None]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -12,7 +13,7 @@ from opensearchpy.exceptions import OpenSearchException
 
 from indexer.engine.bulk import BulkSender, reason_of
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import Scan, count_documents, in_pages, retry_when_lost, send_search
+from indexer.engine.scan import Scan, count_documents, in_pages, refresh, retry_when_lost, send_search
 from indexer.errors import CommandError
 from mappings.engine_errors import cause
 from store.bound_items import bound_among, bound_items
@@ -21,6 +22,7 @@ from store.connection.errors import StoreError
 from store.outbox.index_outbox import changed_since, enqueue, enqueue_ever_ordered, may_be_bound_among
 
 PAGE_ITEMS = 1000
+MAX_SHOWN = 5
 IS_BOUND = {"term": {"bound": True}}
 
 Result = TypeVar("Result")
@@ -35,6 +37,19 @@ class Database(Protocol):
 
     def run(self, work: Callable[[Store], Coroutine[Any, Any, Result]]) -> Result:
         """The result of some work on the store; raises what the work raises."""
+
+
+@dataclass
+class Tally:
+    """How many items, and the first few of them."""
+
+    items: int = 0
+    first: list[int] = field(default_factory=list)
+
+    def add(self, items: list[int]) -> None:
+        """Counts these too."""
+        self.items += len(items)
+        self.first += items[: MAX_SHOWN - len(self.first)]
 
 
 class Claims:
@@ -61,14 +76,15 @@ class Claims:
                 "ordered items: run this where the API runs, or name the database; --without-orders goes on, "
                 "but then items that are sold already are offered"
             )
-        unknown: list[int] = []
+        unknown = Tally()
         with Scan(client, alias, self._retry) as scan:
             for page in in_pages(scan.ids(IS_BOUND), self._page_items):
-                unknown += self._without_order(page)
-        if unknown:
+                unknown.add(self._without_order(page))
+        if unknown.items:
             raise CommandError(
-                f"{alias} hides {len(unknown):,} items for orders that the database (GEAR_DATABASE_URL) does not have, "
-                f"such as {unknown[0]}: was it restored from a backup? `gear-api reconcile` decides about each"
+                f"{alias} hides {unknown.items:,} items for orders that the database (GEAR_DATABASE_URL) does not "
+                f"have, such as {unknown.first[0]}: was it restored from a backup? `gear-api reconcile` decides about "
+                "each"
             )
 
     def unknown_among(self, client: OpenSearch, alias: str, items: list[int]) -> set[int]:
@@ -88,7 +104,7 @@ class Claims:
             async with store.reading() as connection:
                 return await may_be_bound_among(connection, self._platform, items, datetime.now(UTC))
 
-        accounted = self._run(read, set(items), _UNREADABLE)
+        accounted = self._run(read, set[int](), _UNREADABLE)
         return [item for item in items if item not in accounted]
 
     def bound(self) -> set[int]:
@@ -216,7 +232,7 @@ def sync_bound_marks(client: OpenSearch, index: str, claims: Claims | None, retr
     count = len(marked & bound)
     count += mark(client, index, sorted(bound - marked), retry, bound=True)
     mark(client, index, sorted(marked - bound), retry, bound=False)
-    retry.call(lambda: client.indices.refresh(index=index))
+    retry.call(lambda: refresh(client, index))
     return BoundMarks(since, bound, count)
 
 

@@ -7,7 +7,7 @@ from opensearchpy import OpenSearch
 
 from indexer.documents.product import is_as_written, sticker_key
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import Scan, count_documents
+from indexer.engine.scan import Scan, count_documents, refresh
 from mappings.names import products_of
 
 PAGE_KEYS: Final = 10_000
@@ -44,7 +44,7 @@ def named_products(client: OpenSearch, index: str, platform: int, retry: RetryPo
     with Scan(client, index, retry) as listings:
         unnamed = listings.count(_WITHOUT_PRODUCT)
         # after the listings: the products of what was read are there by now
-        retry.call(lambda: client.indices.refresh(index=products_of(index)))
+        retry.call(lambda: refresh(client, products_of(index)))
         for keys in _named_keys(listings, platform):
             named += len(keys)
             with Scan(client, products_of(index), retry) as products:  # a page may take longer than one is kept

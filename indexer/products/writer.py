@@ -2,16 +2,16 @@
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import InitVar, dataclass
-from http import HTTPStatus
 from typing import Any, Final
 
 import orjson
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError, TransportError
+from opensearchpy.exceptions import NotFoundError
 
 from indexer.documents.product import KeyedDocument, product_of, sticker_key, sticker_of
 from indexer.engine.bulk import AliasGoneError, BulkSender, ChangeTooLargeError, Outcome, outcome_of, reason_of
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.scan import refresh
 from indexer.errors import CommandError
 from mappings.names import products_of
 
@@ -93,15 +93,8 @@ class ProductWriter:
 
     def _refresh(self) -> None:
         """Refreshes by the index's own name: a swap takes the alias of a loading away."""
-
-        def refresh() -> None:
-            shards = self.client.indices.refresh(index=self._index)["_shards"]
-            if shards["failed"]:
-                detail = {"error": {"reason": f"not every part of {self._index} was refreshed: {shards}"}}
-                raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_response", detail)
-
         try:
-            self.retry.call(refresh)
+            self.retry.call(lambda: refresh(self.client, self._index))
         except NotFoundError as error:
             raise AliasGoneError(f"{self._index} was removed meanwhile") from error
 

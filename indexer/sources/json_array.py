@@ -18,24 +18,24 @@ _KEY = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*+:', re.DOTALL)
 
 def array_items(chunks: Iterator[bytes]) -> Iterator[Record]:
     """The elements of the array; raises SourceError where the text is no complete array."""
-    scan = Scan(chunks)
-    yield from elements(scan)
-    scan.skip_blanks()
-    if scan.next_byte():
-        raise SourceError(f"line {scan.line}: there is more after the end of the array")
+    window = JsonWindow(chunks)
+    yield from elements(window)
+    window.skip_blanks()
+    if window.next_byte():
+        raise SourceError(f"line {window.line}: there is more after the end of the array")
 
 
-def elements(scan: "Scan") -> Iterator[Record]:
+def elements(window: "JsonWindow") -> Iterator[Record]:
     """The elements of an array that is to begin here; raises SourceError where it does not."""
-    if not scan.open(b"[]", "the array of the items"):
+    if not window.open(b"[]", "the array of the items"):
         return
     while True:
-        yield scan.read_element()
-        if scan.read_separator() == b"]":
+        yield window.read_element()
+        if window.read_separator() == b"]":
             return
 
 
-class Scan:
+class JsonWindow:
     """A window on the text that moves forward: `position` is the next byte, `line` its line."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:

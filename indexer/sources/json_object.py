@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from indexer.documents.refusal import ItemRefusedError, shortened
-from indexer.sources.json_array import Scan, elements
+from indexer.sources.json_array import JsonWindow, elements
 from indexer.sources.records import Record, SourceError
 
 # The column of a member that is no object but a plain value, such as {"AK-47 | Slate": 1.25}.
@@ -21,33 +21,33 @@ def object_items(chunks: Iterator[bytes], path: Sequence[str], key: str | None) 
 
     Raises SourceError where `path` leads nowhere or the text is no complete object.
     """
-    scan = Scan(chunks)
-    scan.skip_blanks()
-    while scan.next_byte():
-        yield from _items_at(scan, tuple(path), key)
-        scan.skip_blanks()
+    window = JsonWindow(chunks)
+    window.skip_blanks()
+    while window.next_byte():
+        yield from _items_at(window, tuple(path), key)
+        window.skip_blanks()
 
 
-def _items_at(scan: Scan, path: tuple[str, ...], key: str | None) -> Iterator[Record]:
+def _items_at(window: JsonWindow, path: tuple[str, ...], key: str | None) -> Iterator[Record]:
     if not path:
-        yield from elements(scan) if key is None else _named_members(scan, key)
+        yield from elements(window) if key is None else _named_members(window, key)
         return
-    line = scan.line
+    line = window.line
     reached = False
-    for name in _members(scan, f"the object with {path[0]!r}"):
+    for name in _members(window, f"the object with {path[0]!r}"):
         if not reached and _text(name) == path[0]:
             reached = True
-            yield from _items_at(scan, path[1:], key)
+            yield from _items_at(window, path[1:], key)
         else:
-            scan.skip_element(b"}")
+            window.skip_element(b"}")
     if not reached:
         message = f"line {line}: the object that begins here has no {path[0]!r}, where the map says the items are"
         raise SourceError(message)
 
 
-def _named_members(scan: Scan, key: str) -> Iterator[Record]:
-    for name in _members(scan, "the object of the items"):
-        line, content = scan.read_element(b"}")
+def _named_members(window: JsonWindow, key: str) -> Iterator[Record]:
+    for name in _members(window, "the object of the items"):
+        line, content = window.read_element(b"}")
         yield Record(line, _named(name, content, key))
 
 
@@ -59,16 +59,16 @@ def _named(name: bytes, content: Any, key: str) -> dict[str, Any] | ItemRefusedE
         return ItemRefusedError.of_item(f"Invalid JSON: {error}", shortened(name + b": " + content))
 
 
-def _members(scan: Scan, what: str) -> Iterator[bytes]:
+def _members(window: JsonWindow, what: str) -> Iterator[bytes]:
     """The name of each member, as JSON text; the caller reads the value before the next name."""
-    if not scan.open(b"{}", what):
+    if not window.open(b"{}", what):
         return
     while True:
-        yield scan.read_key()
-        scan.skip_blanks()
-        if scan.read_separator() == b"}":
+        yield window.read_key()
+        window.skip_blanks()
+        if window.read_separator() == b"}":
             return
-        scan.skip_blanks()
+        window.skip_blanks()
 
 
 def _text(name: bytes) -> str | None:

@@ -1,7 +1,6 @@
 """Access tokens and their webhook secrets: creates, finds, lists, revokes and rotates them."""
 
 import hashlib
-import hmac
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -120,9 +119,7 @@ async def find(connection: AsyncConnection, plaintext: str) -> Token | None:
     """The token of this secret, revoked and expired ones too: ask `usable`."""
     digest = _digest(plaintext)
     row = (await connection.execute(select(tokens).where(tokens.c.sha256 == digest))).one_or_none()
-    if row is None or not hmac.compare_digest(row.sha256, digest):
-        return None
-    return _token(row)
+    return None if row is None else _token(row)
 
 
 async def list_all(connection: AsyncConnection) -> list[Token]:
@@ -139,8 +136,7 @@ async def revoke(
     `stop_callbacks` ends the callbacks of its orders too, also of a token that was revoked before, by its id. Raises
     AmbiguousName where several unrevoked tokens share the name: the transaction must be rolled back then.
     """
-    named = or_(tokens.c.id == id_or_name, tokens.c.name == id_or_name)
-    which: ColumnElement[bool] = named & tokens.c.revoked_at.is_(None)
+    which = _unrevoked(id_or_name)
     changes = {"revoked_at": func.coalesce(tokens.c.revoked_at, literal(now, tokens.c.revoked_at.type))}
     if stop_callbacks:
         which = or_(which, (tokens.c.id == id_or_name) & tokens.c.callbacks_stopped_at.is_(None))
@@ -155,7 +151,7 @@ async def find_id(connection: AsyncConnection, id_or_name: str) -> str | None:
 
     Raises AmbiguousName.
     """
-    named = or_(tokens.c.id == id_or_name, (tokens.c.name == id_or_name) & tokens.c.revoked_at.is_(None))
+    named = or_(tokens.c.id == id_or_name, _unrevoked(id_or_name))
     return await _one_id(connection, select(tokens.c.id).where(named), id_or_name)
 
 
@@ -173,7 +169,7 @@ async def limit(
     _check_limits(max_active, max_active_per_account, rate_limit)
     statement = (
         update(tokens)
-        .where(or_(tokens.c.id == id_or_name, tokens.c.name == id_or_name), tokens.c.revoked_at.is_(None))
+        .where(_unrevoked(id_or_name))
         .values(max_active=max_active, max_active_per_account=max_active_per_account, rate_limit=rate_limit)
         .returning(tokens.c.id)
     )
@@ -184,9 +180,9 @@ async def record_uses(connection: AsyncConnection, uses: Mapping[str, datetime])
     """Records when the tokens of these ids were used; a later use that another process recorded stays."""
     at = bindparam("at", type_=tokens.c.last_used_at.type)
     earlier = or_(tokens.c.last_used_at.is_(None), tokens.c.last_used_at < at)
-    statement = update(tokens).where(tokens.c.id == bindparam("of"), earlier).values(last_used_at=at)
+    statement = update(tokens).where(tokens.c.id == bindparam("of_token"), earlier).values(last_used_at=at)
     # one order for all writers, so that two of them never wait for each other's rows in a ring
-    await connection.execute(statement, [{"of": token_id, "at": uses[token_id]} for token_id in sorted(uses)])
+    await connection.execute(statement, [{"of_token": token_id, "at": uses[token_id]} for token_id in sorted(uses)])
 
 
 async def rotate_webhook_secret(
@@ -208,6 +204,10 @@ async def rotate_webhook_secret(
         .values(webhook_secret=secret, previous_webhook_secret=previous, previous_webhook_secret_until=old_until)
     )
     return token_id, secret
+
+
+def _unrevoked(id_or_name: str) -> ColumnElement[bool]:
+    return or_(tokens.c.id == id_or_name, tokens.c.name == id_or_name) & tokens.c.revoked_at.is_(None)
 
 
 async def _one_id(connection: AsyncConnection, statement: Executable, id_or_name: str) -> str | None:

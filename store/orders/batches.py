@@ -10,8 +10,8 @@ from typing import Final
 from sqlalchemy import ColumnElement, Row, Select, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.orders import orders as single
-from store.outbox.callbacks import lock_orders
+from store.orders.orders import move
+from store.outbox.callbacks import lock_subjects
 from store.records import SYSTEM, Actor, Order
 from store.schema import orders
 
@@ -61,15 +61,15 @@ async def cancel(
     """Cancels at most `limit` of these orders, the oldest first; returns how many, which are fewer where somebody moves
     one meanwhile. None where none is left.
     """
-    own = [*_of(token_id, state, account), orders.c.created_at < placed_before]
-    rows = (await connection.execute(_oldest(own, limit))).all()
-    await lock_orders(connection, [row.id for row in rows])
+    conditions = [*_of(token_id, state, account), orders.c.created_at < placed_before]
+    rows = (await connection.execute(_oldest(conditions, limit))).all()
+    await lock_subjects(connection, [row.id for row in rows])
     return len(await _move(connection, rows, state, "cancelled", reason, now, actor)) if rows else None
 
 
 def _of(token_id: str, state: str, account: str | None) -> list[ColumnElement[bool]]:
-    own = [orders.c.token_id == token_id, orders.c.state == state]
-    return own if account is None else [*own, orders.c.account == account]
+    conditions = [orders.c.token_id == token_id, orders.c.state == state]
+    return conditions if account is None else [*conditions, orders.c.account == account]
 
 
 def _oldest(conditions: list[ColumnElement[bool]], limit: int) -> Select[tuple[str, int, int]]:
@@ -87,5 +87,5 @@ async def _move(
 ) -> list[Order]:
     """Moves them in the order of their items, as every writer of the index outbox does: no two wait in a ring."""
     by_item = sorted(rows, key=lambda row: (row.platform, row.item))
-    moved = [await single.move(connection, row.id, [before], after, reason, now, actor) for row in by_item]
+    moved = [await move(connection, row.id, [before], after, reason, now, actor) for row in by_item]
     return [order for order in moved if order is not None]

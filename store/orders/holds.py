@@ -54,8 +54,8 @@ async def release(
     connection: AsyncConnection, platform: int, items: Collection[int], actor: Actor, now: datetime
 ) -> list[int]:
     """Ends the holds of these items; returns those that no order binds, which the index is to offer again."""
-    own = (held_items.c.platform == platform, held_items.c.item.in_(items))
-    await connection.execute(delete(held_items).where(*own))
+    conditions = (held_items.c.platform == platform, held_items.c.item.in_(items))
+    await connection.execute(delete(held_items).where(*conditions))
     free = sorted(set(items) - await bound_among(connection, platform, items))
     await _publish(connection, platform, free, "item.release", actor, now)
     return free

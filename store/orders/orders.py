@@ -143,8 +143,10 @@ async def active_order(connection: AsyncConnection, platform: int, item: int, sa
     """The active order of the item; in a sandbox, that of the token whose sandbox it is."""
     if sandbox_of is None:
         return await _find(connection, and_(orders.c.platform == platform, orders.c.item == item, ACTIVE))
-    own = orders.c.token_id == sandbox_of
-    return await _find(connection, and_(own, orders.c.platform == platform, orders.c.item == item, ACTIVE_SANDBOX))
+    condition = orders.c.token_id == sandbox_of
+    return await _find(
+        connection, and_(condition, orders.c.platform == platform, orders.c.item == item, ACTIVE_SANDBOX)
+    )
 
 
 async def list_newest(

@@ -13,7 +13,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, and_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.outbox.callbacks import lock_orders
+from store.outbox.callbacks import lock_subjects
 from store.outbox.redelivery import forget_addresses
 from store.schema import PENDING, PERSONAL, TO_FORGET, deliveries, idempotency_keys, order_events, orders, tokens
 from store.states import ENDED
@@ -36,60 +36,48 @@ _ERASED_VALUES: Final[dict[str, str | bool | None]] = {
 
 async def owners(connection: AsyncConnection, account: str) -> dict[str, str]:
     """Ids and names of the tokens whose orders are of this account."""
-    own = select(orders.c.token_id).where(orders.c.account == account)
+    owner_ids = select(orders.c.token_id).where(orders.c.account == account)
     rows = await connection.execute(
-        select(tokens.c.id, tokens.c.name).where(tokens.c.id.in_(own)).order_by(tokens.c.id)
+        select(tokens.c.id, tokens.c.name).where(tokens.c.id.in_(owner_ids)).order_by(tokens.c.id)
     )
     return {row.id: row.name for row in rows}
 
 
-async def mark(connection: AsyncConnection, account: str, token_ids: Sequence[str], limit: int) -> list[str]:
-    """Marks at most `limit` orders of the account, of these tokens, to be forgotten; returns their ids."""
-    return await _mark(connection, and_(*_own(account, token_ids), ~orders.c.forget), limit)
+def of_account(account: str, token_ids: Sequence[str]) -> ColumnElement[bool]:
+    """The orders of the account, of these tokens, that have its personal data."""
+    return and_(orders.c.account == account, orders.c.token_id.in_(token_ids))
 
 
-async def mark_again(connection: AsyncConnection, order_ids: Sequence[str]) -> list[str]:
-    """Marks those of these orders that still have personal data, as after a restore; returns their ids."""
-    return await _mark(connection, and_(orders.c.id.in_(order_ids), orders.c.email != ""), len(order_ids))
+def of_ids(order_ids: Sequence[str]) -> ColumnElement[bool]:
+    """Those of these orders that have personal data."""
+    return and_(orders.c.id.in_(order_ids), orders.c.email != "")
 
 
-async def _mark(connection: AsyncConnection, condition: ColumnElement[bool], limit: int) -> list[str]:
-    selected = list(await connection.scalars(select(orders.c.id).where(condition).limit(limit)))
-    await lock_orders(connection, selected)
-    statement = update(orders).where(orders.c.id.in_(selected), condition).values(forget=True)
+async def mark(connection: AsyncConnection, condition: ColumnElement[bool], limit: int) -> list[str]:
+    """Marks at most `limit` of these orders to be forgotten; returns the ids of those that were not marked before."""
+    unmarked = and_(condition, ~orders.c.forget)
+    selected = list(await connection.scalars(select(orders.c.id).where(unmarked).limit(limit)))
+    await lock_subjects(connection, selected)
+    statement = update(orders).where(orders.c.id.in_(selected), unmarked).values(forget=True)
     return list(await connection.scalars(statement.returning(orders.c.id)))
 
 
-async def erase_account(connection: AsyncConnection, account: str, token_ids: Sequence[str], limit: int) -> list[str]:
-    """Erases the personal data of at most `limit` orders of the account, of these tokens, that are at their end;
+async def erase_ended(connection: AsyncConnection, condition: ColumnElement[bool], limit: int) -> list[str]:
+    """Erases the personal data of at most `limit` of these orders that are at their end, from which none goes back;
     returns their ids. Callbacks that are not delivered yet never will be.
     """
-    ended = and_(*_own(account, token_ids), orders.c.state.in_(ENDED))
-    statement = select(orders.c.id).where(ended).order_by(orders.c.created_at, orders.c.id).limit(limit)
-    return await _erase_ended(connection, list(await connection.scalars(statement)))
+    statement = select(orders.c.id).where(condition, orders.c.state.in_(ENDED))
+    oldest = statement.order_by(orders.c.created_at, orders.c.id).limit(limit)
+    order_ids = list(await connection.scalars(oldest))
+    await lock_subjects(connection, order_ids)
+    await _erase(connection, order_ids)
+    return order_ids
 
 
-async def erase_marked(connection: AsyncConnection, order_ids: Sequence[str]) -> list[str]:
-    """Erases the personal data of those of these orders that are marked and at their end; returns their ids."""
-    statement = select(orders.c.id).where(orders.c.id.in_(order_ids), orders.c.forget, orders.c.state.in_(ENDED))
-    return await _erase_ended(connection, list(await connection.scalars(statement)))
-
-
-async def waiting(connection: AsyncConnection, account: str, token_ids: Sequence[str]) -> dict[str, str]:
-    """The account's orders, of these tokens, that still have their personal data, with their states."""
-    rows = await connection.execute(select(orders.c.id, orders.c.state).where(*_own(account, token_ids)))
+async def waiting(connection: AsyncConnection, condition: ColumnElement[bool]) -> dict[str, str]:
+    """These orders, with their states."""
+    rows = await connection.execute(select(orders.c.id, orders.c.state).where(condition))
     return {row.id: row.state for row in rows}
-
-
-async def waiting_among(connection: AsyncConnection, order_ids: Sequence[str]) -> dict[str, str]:
-    """Those of these orders that are marked and keep their personal data until their end, with their states."""
-    own = orders.c.id.in_(order_ids), orders.c.forget
-    rows = await connection.execute(select(orders.c.id, orders.c.state).where(*own))
-    return {row.id: row.state for row in rows}
-
-
-def _own(account: str, token_ids: Sequence[str]) -> tuple[ColumnElement[bool], ...]:
-    return orders.c.account == account, orders.c.token_id.in_(token_ids)
 
 
 async def erasable(
@@ -105,8 +93,8 @@ async def erasable(
 
 async def erase(connection: AsyncConnection, before: datetime | None, order_ids: Sequence[str]) -> list[str]:
     """Erases the personal data of those of these orders that are still to be erased; returns their ids."""
-    ours = select(orders.c.id).where(orders.c.id.in_(order_ids), _is_erasable(before))
-    ids = list(await connection.scalars(ours.with_for_update(skip_locked=True)))
+    statement = select(orders.c.id).where(orders.c.id.in_(order_ids), _is_erasable(before))
+    ids = list(await connection.scalars(statement.with_for_update(skip_locked=True)))
     await _erase(connection, ids)
     return ids
 
@@ -116,13 +104,6 @@ def _is_erasable(before: datetime | None) -> ColumnElement[bool]:
         return and_(PERSONAL, orders.c.updated_at < before)
     undelivered = select(deliveries.c.order_id).where(deliveries.c.order_id == orders.c.id, PENDING).exists()
     return and_(TO_FORGET, ~undelivered)
-
-
-async def _erase_ended(connection: AsyncConnection, order_ids: list[str]) -> list[str]:
-    """Erases orders that are at their end, from which none goes back."""
-    await lock_orders(connection, order_ids)
-    await _erase(connection, order_ids)
-    return order_ids
 
 
 async def _erase(connection: AsyncConnection, order_ids: Sequence[str]) -> None:

@@ -34,9 +34,9 @@ async def move_due(connection: AsyncConnection, now: datetime, order_ids: Sequen
 
     Where somebody moved the order meanwhile, what was planned for it is dropped.
     """
-    ours = select(sandbox_moves).where(sandbox_moves.c.order_id.in_(order_ids), *_due(now))
+    statement = select(sandbox_moves).where(sandbox_moves.c.order_id.in_(order_ids), *_due(now))
     # SQLite's compiler leaves the lock out
-    rows = (await connection.execute(ours.with_for_update(skip_locked=True))).all()
+    rows = (await connection.execute(statement.with_for_update(skip_locked=True))).all()
     for row in sorted(rows, key=lambda row: str(row.order_id)):
         moved = await orders.move(connection, row.order_id, [row.from_state], row.to_state, row.reason, now)
         done = [sandbox_moves.c.order_id == row.order_id]

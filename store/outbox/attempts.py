@@ -12,42 +12,42 @@ from typing import Any, Final
 from sqlalchemy import bindparam, delete, func, insert, null, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.outbox.callbacks import lock_orders, schedule_first
+from store.outbox.callbacks import lock_subjects, schedule_first
 from store.records import Attempt, DeliveryWork
 from store.schema import PENDING, deliveries, delivery_attempts, tokens
 
 MAX_ATTEMPTS: Final = 100
 """Attempts of one delivery that are stored: ten rounds of the schedule, which a client may restart without end."""
 
-_OF: Final = bindparam("of", type_=deliveries.c.order_id.type)
-_ITS: Final = bindparam("its", type_=deliveries.c.n.type)
+_SUBJECT: Final = bindparam("of_subject", type_=deliveries.c.order_id.type)
+_NUMBER: Final = bindparam("of_number", type_=deliveries.c.n.type)
 _LAST: Final = (
     select(func.coalesce(func.max(delivery_attempts.c.attempt), 0))
-    .where(delivery_attempts.c.order_id == _OF, delivery_attempts.c.n == _ITS)
+    .where(delivery_attempts.c.order_id == _SUBJECT, delivery_attempts.c.n == _NUMBER)
     .scalar_subquery()
 )
 _RECORD: Final = (
     insert(delivery_attempts)
-    .values(order_id=_OF, n=_ITS, attempt=_LAST + 1)
+    .values(order_id=_SUBJECT, n=_NUMBER, attempt=_LAST + 1)
     .values({name: bindparam(name) for name in ("at", "outcome", "status_code", "milliseconds")})
 )
 _DELIVERED: Final = (
     update(deliveries)
-    .where(deliveries.c.order_id == _OF, deliveries.c.n == _ITS, PENDING)
+    .where(deliveries.c.order_id == _SUBJECT, deliveries.c.n == _NUMBER, PENDING)
     .values(
-        state=bindparam("ends"),
+        state=bindparam("new_state"),
         tries=deliveries.c.tries + 1,
-        next_attempt_at=bindparam("again", type_=deliveries.c.next_attempt_at.type),
+        next_attempt_at=bindparam("next_at", type_=deliveries.c.next_attempt_at.type),
         leased_until=null(),
-        last_attempt_at=bindparam("tried", type_=deliveries.c.last_attempt_at.type),
+        last_attempt_at=bindparam("attempted_at", type_=deliveries.c.last_attempt_at.type),
     )
 )
-_ENDED: Final = _DELIVERED.where(deliveries.c.leased_until == bindparam("held", type_=deliveries.c.leased_until.type))
+_ENDED: Final = _DELIVERED.where(deliveries.c.leased_until == bindparam("lease", type_=deliveries.c.leased_until.type))
 
 _COUNT_FAILED: Final = (
     update(tokens)
-    .where(tokens.c.id == bindparam("whose"))
-    .values(callbacks_failed=tokens.c.callbacks_failed + bindparam("more"))
+    .where(tokens.c.id == bindparam("of_token"))
+    .values(callbacks_failed=tokens.c.callbacks_failed + bindparam("given_up"))
 )
 
 _same: Final = delivery_attempts.alias("same")
@@ -85,23 +85,23 @@ async def record(
     """
     if not finished:
         return False
-    await lock_orders(connection, [row.work.subject.id for row in finished])
+    await lock_subjects(connection, [row.work.subject.id for row in finished])
     delivered = [_change(row) for row in finished if row.state == "delivered"]
-    pending = [_held_change(row) for row in finished if row.state == "pending"]
+    pending = [_leased_change(row) for row in finished if row.state == "pending"]
     for statement, changes in ((_DELIVERED, delivered), (_ENDED, pending)):
         if changes:
             await connection.execute(statement, changes)
     failed: Counter[str] = Counter()
     for row in finished:
         if row.state == "failed":  # each alone, which tells whether it held its lease; they are few
-            failed[row.work.subject.token_id] += (await connection.execute(_ENDED, _held_change(row))).rowcount
-    await connection.execute(_RECORD, [_attempt(row) for row in finished])
+            failed[row.work.subject.token_id] += (await connection.execute(_ENDED, _leased_change(row))).rowcount
+    await connection.execute(_RECORD, [{**_key(row), **vars(row.attempt)} for row in finished])
     full = [(row.work.subject.id, row.work.n) for row in finished if row.work.attempts >= max_attempts]
     if full:
         await connection.execute(_TRIM, {"full": full, "max_attempts": max_attempts})
     if failed.total():  # in one order for all, so that no two wait for each other's
         await connection.execute(
-            _COUNT_FAILED, [{"whose": token_id, "more": count} for token_id, count in sorted(failed.items())]
+            _COUNT_FAILED, [{"of_token": token_id, "given_up": count} for token_id, count in sorted(failed.items())]
         )
     ended = [row.work.subject.id for row in finished if row.state != "pending"]
     return bool(ended) and await schedule_first(connection, ended, max(row.attempt.at for row in finished))
@@ -113,27 +113,18 @@ async def failed_by_token(connection: AsyncConnection) -> dict[str, int]:
     return {row.id: row.callbacks_failed for row in rows}
 
 
+def _key(finished: FinishedAttempt) -> dict[str, Any]:
+    return {"of_subject": finished.work.subject.id, "of_number": finished.work.n}
+
+
 def _change(finished: FinishedAttempt) -> dict[str, Any]:
     return {
-        "of": finished.work.subject.id,
-        "its": finished.work.n,
-        "ends": finished.state,
-        "again": finished.next_attempt_at,
-        "tried": finished.attempt.at,
+        **_key(finished),
+        "new_state": finished.state,
+        "next_at": finished.next_attempt_at,
+        "attempted_at": finished.attempt.at,
     }
 
 
-def _held_change(finished: FinishedAttempt) -> dict[str, Any]:
-    return {**_change(finished), "held": finished.work.leased_until}
-
-
-def _attempt(finished: FinishedAttempt) -> dict[str, Any]:
-    attempt = finished.attempt
-    return {
-        "of": finished.work.subject.id,
-        "its": finished.work.n,
-        "at": attempt.at,
-        "outcome": attempt.outcome,
-        "status_code": attempt.status_code,
-        "milliseconds": attempt.milliseconds,
-    }
+def _leased_change(finished: FinishedAttempt) -> dict[str, Any]:
+    return {**_change(finished), "lease": finished.work.leased_until}

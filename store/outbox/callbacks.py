@@ -11,13 +11,14 @@ from urllib.parse import urlsplit
 from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.schema import PENDING, deliveries, is_pending, order_events, orders, saved_searches
+from store.schema import PENDING, deliveries, is_pending, order_events, orders
+from store.search_schema import saved_searches
 
 # Built once: each order and each callback runs them.
 _ENQUEUE: Final = insert(deliveries)
-_OF_ORDERS: Final[BindParameter[Any]] = bindparam("of_orders", expanding=True)
+_OF_SUBJECTS: Final[BindParameter[Any]] = bindparam("of_subjects", expanding=True)
 _LOCKS: Final = [
-    select(table.c.id).where(table.c.id.in_(_OF_ORDERS)).order_by(table.c.id).with_for_update()
+    select(table.c.id).where(table.c.id.in_(_OF_SUBJECTS)).order_by(table.c.id).with_for_update()
     for table in (orders, saved_searches)
 ]
 
@@ -30,7 +31,7 @@ _FIRST: Final = (
 )
 _SCHEDULE_FIRST: Final = (
     update(deliveries)
-    .where(deliveries.c.order_id.in_(_OF_ORDERS), deliveries.c.n == _FIRST, deliveries.c.next_attempt_at.is_(None))
+    .where(deliveries.c.order_id.in_(_OF_SUBJECTS), deliveries.c.n == _FIRST, deliveries.c.next_attempt_at.is_(None))
     .values(next_attempt_at=bindparam("due", type_=deliveries.c.next_attempt_at.type))
 )
 
@@ -64,23 +65,23 @@ def pending_row(subject_id: str, n: int, url: str, at: datetime | None) -> dict[
     return {**row, "next_attempt_at": at}
 
 
-async def lock_orders(connection: AsyncConnection, order_ids: Collection[str]) -> None:
-    """Whoever changes which delivery of an order or a saved search is first holds this, as the writer of its events
-    does.
+async def lock_subjects(connection: AsyncConnection, subject_ids: Collection[str]) -> None:
+    """Locks these orders and saved searches: whoever changes which of their deliveries is first holds this, as the
+    writer of their events does.
 
-    All take them in one order, so that no two wait for each other's. SQLite's writers hold all of its file already.
+    All take the locks in one order, so that no two wait for each other's. SQLite's writers have all of its file.
     """
     if connection.dialect.name == "sqlite":
         return
     for lock in _LOCKS:
-        await connection.execute(lock, {"of_orders": sorted(set(order_ids))})
+        await connection.execute(lock, {"of_subjects": sorted(set(subject_ids))})
 
 
 async def schedule_first(connection: AsyncConnection, order_ids: Collection[str], now: datetime) -> bool:
     """Makes the first pending delivery of each order due now, unless it has a time already; returns whether there is
     one.
     """
-    scheduled = await connection.execute(_SCHEDULE_FIRST, {"of_orders": sorted(set(order_ids)), "due": now})
+    scheduled = await connection.execute(_SCHEDULE_FIRST, {"of_subjects": sorted(set(order_ids)), "due": now})
     return scheduled.rowcount > 0
 
 

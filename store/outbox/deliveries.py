@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
-from sqlalchemy import Row, and_, bindparam, case, func, null, or_, select, update
+from sqlalchemy import Row, and_, bindparam, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import endpoints
 from store.endpoints import Endpoint
-from store.outbox.callbacks import lock_orders, same_event
+from store.leases import is_free
+from store.outbox.callbacks import lock_subjects, same_event
 from store.records import DeliveryWork, Order, SearchMatches
 from store.schema import (
     PENDING,
@@ -20,11 +21,10 @@ from store.schema import (
     is_pending,
     order_events,
     orders,
-    saved_searches,
-    search_matches,
     tokens,
     webhook_endpoints,
 )
+from store.search_schema import saved_searches, search_matches
 
 MAX_WAIT: Final = timedelta(hours=48)
 """No delivery waits longer for its next attempt, and none is leased for longer. A row that says so was written by a
@@ -41,7 +41,7 @@ _LATEST: Final = bindparam("latest", type_=deliveries.c.next_attempt_at.type)
 _DUE: Final = and_(
     PENDING,
     or_(deliveries.c.next_attempt_at <= _NOW, deliveries.c.next_attempt_at > _LATEST),
-    or_(deliveries.c.leased_until.is_(None), deliveries.c.leased_until <= _NOW, deliveries.c.leased_until > _LATEST),
+    is_free(deliveries.c.leased_until, _NOW, _LATEST),
     _FIRST,
 )
 # A delivery is of an order or of a saved search.
@@ -70,9 +70,8 @@ _CANDIDATES: Final = (
         order_events.c.state.label("reached"),
         order_events.c.at.label("reached_at"),
         tokens.c.webhook_secret,
-        case((tokens.c.previous_webhook_secret_until > _NOW, tokens.c.previous_webhook_secret), else_=null()).label(
-            "previous_secret"
-        ),
+        tokens.c.previous_webhook_secret,
+        tokens.c.previous_webhook_secret_until,
         select(func.count())
         .where(delivery_attempts.c.order_id == deliveries.c.order_id, delivery_attempts.c.n == deliveries.c.n)
         .correlate(deliveries)
@@ -99,7 +98,7 @@ _ANY_DUE_ELSEWHERE: Final = _ANY_DUE.where(_HAS_CAPACITY)
 _CANDIDATES_ELSEWHERE: Final = _CANDIDATES.where(_HAS_CAPACITY)
 _TAKE_LEASE: Final = (
     update(deliveries)
-    .where(deliveries.c.order_id == bindparam("of"), deliveries.c.n == bindparam("its"))
+    .where(deliveries.c.order_id == bindparam("of_subject"), deliveries.c.n == bindparam("of_number"))
     .values(leased_until=bindparam("until", type_=deliveries.c.leased_until.type))
 )
 
@@ -180,7 +179,8 @@ async def _works(
         for token_id in {row.its_token for row in rows if row.endpoints}
     }
     await connection.execute(
-        _TAKE_LEASE, [{"of": row.delivery_order_id, "its": row.delivery_n, "until": until} for row in rows]
+        _TAKE_LEASE,
+        [{"of_subject": row.delivery_order_id, "of_number": row.delivery_n, "until": until} for row in rows],
     )
     return [_work(row, _secrets(row, registered.get(row.its_token), now), until) for row in rows]
 
@@ -188,7 +188,8 @@ async def _works(
 def _secrets(row: Row[Any], registered: Sequence[Endpoint] | None, now: datetime) -> tuple[str, ...]:
     """The token's where it has no endpoints, else the covering endpoint's: none where none covers the address."""
     if registered is None:
-        return tuple(secret for secret in (row.webhook_secret, row.previous_secret) if secret is not None)
+        until = row.previous_webhook_secret_until
+        return endpoints.signing_secrets(row.webhook_secret, row.previous_webhook_secret, until, now)
     endpoint = endpoints.covering(registered, row.callback_url or row.search_callback_url)
     return () if endpoint is None else endpoint.secrets(now)
 
@@ -197,17 +198,17 @@ async def end(connection: AsyncConnection, order_ids: Collection[str]) -> None:
     """Ends all pending deliveries of these orders and searches, in a transaction that has leased none: those who record
     attempts lock the order before the delivery.
     """
-    await lock_orders(connection, order_ids)
-    own = deliveries.c.order_id.in_(set(order_ids))
+    await lock_subjects(connection, order_ids)
+    condition = deliveries.c.order_id.in_(set(order_ids))
     ended = {"state": "failed", "next_attempt_at": None, "leased_until": None}
-    await connection.execute(update(deliveries).where(own, PENDING).values(ended))
+    await connection.execute(update(deliveries).where(condition, PENDING).values(ended))
 
 
 async def release(connection: AsyncConnection, work: DeliveryWork) -> None:
     """Ends the lease of a delivery that was not attempted to the end; it is due at once."""
     row = deliveries.c.order_id == work.subject.id, deliveries.c.n == work.n
-    own = deliveries.c.leased_until == work.leased_until
-    await connection.execute(update(deliveries).where(*row, own).values(leased_until=None))
+    condition = deliveries.c.leased_until == work.leased_until
+    await connection.execute(update(deliveries).where(*row, condition).values(leased_until=None))
 
 
 async def overdue(connection: AsyncConnection, now: datetime) -> tuple[int, datetime | None]:

@@ -11,11 +11,12 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
 
-from sqlalchemy import Executable, bindparam, case, func, null, or_, select, tuple_, update
+from sqlalchemy import Executable, Select, bindparam, case, func, null, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.bound_items import bound_among
 from store.connection.upsert import insert_for
+from store.leases import is_free
 from store.schema import UPDATE_PENDING, index_outbox
 
 MAX_LEASE_ROWS: Final = 10_000
@@ -35,11 +36,11 @@ MAX_FAILURES: Final = 20
 """Unexpected errors of one update alone, after which it is set aside."""
 
 # Built once: each order runs some of them.
-_VERSION: Final = bindparam("to", type_=index_outbox.c.version.type)
+_VERSION: Final = bindparam("applied", type_=index_outbox.c.version.type)
 _LEASE: Final = bindparam("lease", type_=index_outbox.c.leased_until.type)
 _MARK_APPLIED: Final = (
     update(index_outbox)
-    .where(index_outbox.c.platform == bindparam("of"), index_outbox.c.item == bindparam("its"))
+    .where(index_outbox.c.platform == bindparam("of_platform"), index_outbox.c.item == bindparam("of_item"))
     .values(
         applied_version=case(
             (index_outbox.c.applied_version < _VERSION, _VERSION), else_=index_outbox.c.applied_version
@@ -55,12 +56,9 @@ _ANY_DUE: Final = select(index_outbox.c.item).where(UPDATE_PENDING, ~_SET_ASIDE)
 
 _NOW: Final = bindparam("now", type_=index_outbox.c.leased_until.type)
 _LATEST: Final = bindparam("latest", type_=index_outbox.c.leased_until.type)
-_free: Final = or_(
-    index_outbox.c.leased_until.is_(None), index_outbox.c.leased_until <= _NOW, index_outbox.c.leased_until > _LATEST
-)
 _due: Final = (
     select(index_outbox.c.platform, index_outbox.c.item)
-    .where(UPDATE_PENDING, ~_SET_ASIDE, _free)
+    .where(UPDATE_PENDING, ~_SET_ASIDE, is_free(index_outbox.c.leased_until, _NOW, _LATEST))
     .order_by(index_outbox.c.updated_at)
     .limit(bindparam("max_rows"))
     .with_for_update(skip_locked=True)  # SQLite's compiler leaves it out
@@ -129,7 +127,13 @@ async def mark_applied(connection: AsyncConnection, updates: Sequence[IndexUpdat
     """The index has these versions. A lease that another worker holds by now stays with it."""
     if updates:
         rows = [
-            {"to": update.version, "lease": update.leased_until, "of": update.platform, "its": update.item, "at": now}
+            {
+                "of_platform": update.platform,
+                "of_item": update.item,
+                "applied": update.version,
+                "lease": update.leased_until,
+                "at": now,
+            }
             for update in updates
         ]
         await connection.execute(_MARK_APPLIED, rows)
@@ -142,13 +146,13 @@ async def mark_failed(
     as long. `failures` is 1 where it failed alone by a fault of ours.
     """
     until = now + timedelta(seconds=retry_after)
-    own = (
+    conditions = (
         index_outbox.c.platform == index_update.platform,
         index_outbox.c.item == index_update.item,
         index_outbox.c.leased_until == index_update.leased_until,
     )
     values = {"leased_until": until, "failures": index_outbox.c.failures + failures}
-    await connection.execute(update(index_outbox).where(*own).values(values))
+    await connection.execute(update(index_outbox).where(*conditions).values(values))
 
 
 async def resume(connection: AsyncConnection) -> int:
@@ -157,30 +161,22 @@ async def resume(connection: AsyncConnection) -> int:
     return resumed.rowcount
 
 
-async def count_pending(connection: AsyncConnection) -> int:
-    """How many items the index does not have the present state of."""
-    return (await connection.execute(select(func.count()).select_from(index_outbox).where(UPDATE_PENDING))).scalar_one()
-
-
-async def oldest_pending(connection: AsyncConnection) -> datetime | None:
-    """When the first of these items changed."""
-    statement = select(func.min(index_outbox.c.updated_at)).where(UPDATE_PENDING)
-    changed_at: datetime | None = await connection.scalar(statement)
-    return changed_at
+async def pending(
+    connection: AsyncConnection, platform: int | None = None, before: datetime | None = None
+) -> tuple[int, datetime | None]:
+    """How many items the index does not have the present state of, and the oldest change of these; of a platform, and
+    of changes before this time, where they are given.
+    """
+    conditions = [] if platform is None else [index_outbox.c.platform == platform]
+    conditions += [] if before is None else [index_outbox.c.updated_at < before]
+    statement = select(func.count(), func.min(index_outbox.c.updated_at)).where(UPDATE_PENDING, *conditions)
+    count, oldest = (await connection.execute(statement)).one()
+    return count, oldest
 
 
 async def any_due(connection: AsyncConnection) -> bool:
     """Whether there are such items that are not set aside; it costs the same for one and for a hundred thousand."""
     return (await connection.execute(_ANY_DUE)).first() is not None
-
-
-async def overdue(connection: AsyncConnection, platform: int, before: datetime) -> tuple[int, datetime | None]:
-    """How many items changed before this moment and are still pending, and the oldest change."""
-    statement = select(func.count(), func.min(index_outbox.c.updated_at)).where(
-        UPDATE_PENDING, index_outbox.c.platform == platform, index_outbox.c.updated_at < before
-    )
-    count, oldest = (await connection.execute(statement)).one()
-    return count, oldest
 
 
 async def enqueue(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> None:
@@ -204,18 +200,14 @@ def _enqueueing(dialect: str) -> Executable:
 
 async def enqueue_ever_ordered(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> int:
     """Queues those of these items, at most MAX_LEASE_ROWS, that were ever ordered; returns how many."""
-    statement = select(index_outbox.c.item).where(index_outbox.c.platform == platform, index_outbox.c.item.in_(items))
-    ordered = list(await connection.scalars(statement))
+    ordered = list(await connection.scalars(_among(platform, items)))
     await enqueue(connection, platform, ordered, now)
     return len(ordered)
 
 
 async def changed_among(connection: AsyncConnection, platform: int, items: Sequence[int], since: datetime) -> set[int]:
     """Those of the items, at most 10,000, that were enqueued or published at `since` or later."""
-    statement = select(index_outbox.c.item).where(
-        index_outbox.c.platform == platform, index_outbox.c.item.in_(items), index_outbox.c.updated_at >= since
-    )
-    return set(await connection.scalars(statement))
+    return set(await connection.scalars(_among(platform, items).where(index_outbox.c.updated_at >= since)))
 
 
 async def may_be_bound_among(
@@ -224,13 +216,14 @@ async def may_be_bound_among(
     """Those of the items, at most 10,000, that the index may bind: bound ones, and those of which it may have an
     earlier state, because a change is pending or was published lately.
     """
-    statement = select(index_outbox.c.item).where(
-        index_outbox.c.platform == platform,
-        index_outbox.c.item.in_(items),
-        or_(UPDATE_PENDING, index_outbox.c.updated_at >= now - IN_TRANSIT),
-    )
-    expected = set(await connection.scalars(statement))
+    unsettled = or_(UPDATE_PENDING, index_outbox.c.updated_at >= now - IN_TRANSIT)
+    expected = set(await connection.scalars(_among(platform, items).where(unsettled)))
     return expected | await bound_among(connection, platform, items)
+
+
+def _among(platform: int, items: Sequence[int]) -> Select[int]:
+    """Those of the items that have a row."""
+    return select(index_outbox.c.item).where(index_outbox.c.platform == platform, index_outbox.c.item.in_(items))
 
 
 async def changed_since(

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, and_, case, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.outbox.callbacks import lock_orders, same_event, schedule_first
+from store.outbox.callbacks import lock_subjects, same_event, schedule_first
 from store.records import Attempt
 from store.schema import PENDING, deliveries, delivery_attempts, order_events, orders
 
@@ -27,11 +27,11 @@ class Delivery:
 
 async def of_order(connection: AsyncConnection, order_id: str, n: int | None = None) -> list[Delivery]:
     """The order's deliveries, or the one of this number, with their attempts."""
-    own = [] if n is None else [deliveries.c.n == n]
+    conditions = [] if n is None else [deliveries.c.n == n]
     rows = await connection.execute(
         select(deliveries, order_events.c.state.label("reached"))
         .join(order_events, same_event())
-        .where(deliveries.c.order_id == order_id, *own)
+        .where(deliveries.c.order_id == order_id, *conditions)
         .order_by(deliveries.c.n)
     )
     by_number = {
@@ -100,7 +100,7 @@ async def _requeue(connection: AsyncConnection, order_id: str, which: ColumnElem
 
     An attempt that is under way loses its lease: its failure must not end or delay the new round.
     """
-    await lock_orders(connection, [order_id])
+    await lock_subjects(connection, [order_id])
     addressed = select(orders.c.id).where(orders.c.id == order_id, orders.c.callback_url.is_not(None))
     rows = await connection.execute(
         update(deliveries)

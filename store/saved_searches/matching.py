@@ -12,17 +12,21 @@ from store.connection.upsert import insert_for
 from store.leases import LeaseLostError, Leases
 from store.outbox.callbacks import pending_row
 from store.records import Place
-from store.schema import PENDING, deliveries, saved_searches, search_matchers, search_matches
+from store.saved_searches.searches import any_live
+from store.schema import PENDING, deliveries
+from store.search_schema import saved_searches, search_matchers, search_matches
 
 LEASES: Final = Leases(search_matchers)
 MAX_PENDING: Final = 1000
 """Callbacks of a search that wait for its receiver; what is found beyond them is not told."""
 _IDS: Final = 5000  # of one statement
 
-_COUNT: Final = update(saved_searches).where(saved_searches.c.id == bindparam("of")).values(matches=bindparam("last"))
+_COUNT: Final = (
+    update(saved_searches).where(saved_searches.c.id == bindparam("of_search")).values(matches=bindparam("last"))
+)
 _MARK_GAP: Final = (
     update(saved_searches)
-    .where(saved_searches.c.id == bindparam("of"))
+    .where(saved_searches.c.id == bindparam("of_search"))
     .values(gap_at=bindparam("missed", type_=saved_searches.c.gap_at.type))
 )
 
@@ -33,11 +37,14 @@ async def ensure(connection: AsyncConnection, name: str) -> None:
     await connection.execute(statement.on_conflict_do_nothing())
 
 
-async def begin(connection: AsyncConnection, name: str, at: Place, *, is_first: bool) -> None:
+async def begin(connection: AsyncConnection, name: str, at: Place, now: datetime) -> None:
     """Puts the matcher at a place where it has none, and where there is nothing before for it to match."""
     await ensure(connection, name)
-    ours = [search_matchers.c.name == name, *([] if is_first else [search_matchers.c.segment.is_(None)])]
-    await connection.execute(update(search_matchers).where(*ours).values(segment=at.segment, seq=at.seq))
+    is_named = search_matchers.c.name == name
+    # locked before searches are looked for: a search that is being saved meanwhile begins at an earlier place
+    segment = await connection.scalar(select(search_matchers.c.segment).where(is_named).with_for_update())
+    if segment is None or not await any_live(connection, now):
+        await connection.execute(update(search_matchers).where(is_named).values(segment=at.segment, seq=at.seq))
 
 
 async def place(connection: AsyncConnection, name: str) -> Place:
@@ -49,8 +56,8 @@ async def place(connection: AsyncConnection, name: str) -> Place:
 async def advance(connection: AsyncConnection, name: str, before: Place, after: Place) -> None:
     """Moves from one place to the next; raises LeaseLostError where another matcher has gone on from there."""
     place = search_matchers.c.segment == before.segment, search_matchers.c.seq == before.seq
-    ours = update(search_matchers).where(search_matchers.c.name == name, *place)
-    moved = await connection.execute(ours.values(segment=after.segment, seq=after.seq))
+    statement = update(search_matchers).where(search_matchers.c.name == name, *place)
+    moved = await connection.execute(statement.values(segment=after.segment, seq=after.seq))
     if not moved.rowcount:
         raise LeaseLostError
 
@@ -58,7 +65,7 @@ async def advance(connection: AsyncConnection, name: str, before: Place, after: 
 async def mark_gaps(connection: AsyncConnection, search_ids: Sequence[str], now: datetime) -> None:
     """Records that these searches missed a match."""
     if search_ids:
-        await connection.execute(_MARK_GAP, [{"of": each, "missed": now} for each in sorted(search_ids)])
+        await connection.execute(_MARK_GAP, [{"of_search": each, "missed": now} for each in sorted(search_ids)])
 
 
 async def mark_all_gaps(connection: AsyncConnection, now: datetime) -> None:
@@ -79,9 +86,11 @@ async def queue_callbacks(connection: AsyncConnection, matches: Mapping[str, Seq
     for begin in range(0, len(ids), _IDS):
         some = ids[begin : begin + _IDS]
         table = saved_searches.c
-        ours = select(table.id, table.callback_url, table.matches).where(table.id.in_(some), table.removed_at.is_(None))
+        statement = select(table.id, table.callback_url, table.matches).where(
+            table.id.in_(some), table.removed_at.is_(None)
+        )
         # whoever changes which callback of a search is first holds its row, as of an order
-        rows = (await connection.execute(ours.order_by(table.id).with_for_update())).all()
+        rows = (await connection.execute(statement.order_by(table.id).with_for_update())).all()
         pending = select(deliveries.c.order_id, func.count()).where(deliveries.c.order_id.in_(some), PENDING)
         waiting = {row[0]: row[1] for row in await connection.execute(pending.group_by(deliveries.c.order_id))}
         for row in rows:
@@ -92,7 +101,7 @@ async def queue_callbacks(connection: AsyncConnection, matches: Mapping[str, Seq
                 contents.append({"search_id": row.id, "n": n, "at": now, "changes": zlib.compress(changes, 1)})
                 is_first = row.id not in waiting and n == row.matches + 1
                 queued.append(pending_row(row.id, n, row.callback_url, now if is_first else None))
-            counts.append({"of": row.id, "last": row.matches + len(matches[row.id])})
+            counts.append({"of_search": row.id, "last": row.matches + len(matches[row.id])})
     if contents:
         await connection.execute(insert(search_matches), contents)
         await connection.execute(insert(deliveries), queued)

@@ -10,7 +10,8 @@ from sqlalchemy import and_, delete, func, insert, or_, select, tuple_, union_al
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.newest import Position, page_after
-from store.schema import PENDING, deliveries, delivery_attempts, saved_searches, search_matches, tokens
+from store.schema import PENDING, deliveries, delivery_attempts, tokens
+from store.search_schema import saved_searches, search_matches
 
 _ID_BYTES: Final = 18
 
@@ -49,12 +50,12 @@ async def add(connection: AsyncConnection, search: SavedSearch, limit: int) -> S
     """Saves the search; returns the one that the token has already of the same body. Raises TooManySearchesError."""
     # one at a time, so that the limit holds; SQLite's writers are
     await connection.execute(select(tokens.c.id).where(tokens.c.id == search.token_id).with_for_update())
-    own = and_(saved_searches.c.token_id == search.token_id, saved_searches.c.removed_at.is_(None))
-    same = select(saved_searches).where(own, saved_searches.c.body_digest == search.body_digest)
+    conditions = and_(saved_searches.c.token_id == search.token_id, saved_searches.c.removed_at.is_(None))
+    same = select(saved_searches).where(conditions, saved_searches.c.body_digest == search.body_digest)
     row = (await connection.execute(same)).one_or_none()
     if row is not None:
         return SavedSearch(**row._mapping)
-    count = (await connection.execute(select(func.count()).select_from(saved_searches).where(own))).scalar_one()
+    count = (await connection.execute(select(func.count()).select_from(saved_searches).where(conditions))).scalar_one()
     if count >= limit:
         raise TooManySearchesError
     values = {name: value for name, value in vars(search).items() if name != "token_filters"}
@@ -63,8 +64,12 @@ async def add(connection: AsyncConnection, search: SavedSearch, limit: int) -> S
 
 
 async def get(connection: AsyncConnection, token_id: str, search_id: str) -> SavedSearch | None:
-    own = saved_searches.c.id == search_id, saved_searches.c.token_id == token_id, saved_searches.c.removed_at.is_(None)
-    row = (await connection.execute(select(saved_searches).where(*own))).one_or_none()
+    conditions = (
+        saved_searches.c.id == search_id,
+        saved_searches.c.token_id == token_id,
+        saved_searches.c.removed_at.is_(None),
+    )
+    row = (await connection.execute(select(saved_searches).where(*conditions))).one_or_none()
     return None if row is None else SavedSearch(**row._mapping)
 
 
@@ -72,17 +77,22 @@ async def list_newest(
     connection: AsyncConnection, token_id: str, after: Position | None, limit: int
 ) -> list[SavedSearch]:
     """A page of at most `limit` searches of the token behind a position, or the first page."""
-    own = [saved_searches.c.token_id == token_id, saved_searches.c.removed_at.is_(None)]
+    conditions = [saved_searches.c.token_id == token_id, saved_searches.c.removed_at.is_(None)]
     return [
-        SavedSearch(**row._mapping) for row in await connection.execute(page_after(saved_searches, own, after, limit))
+        SavedSearch(**row._mapping)
+        for row in await connection.execute(page_after(saved_searches, conditions, after, limit))
     ]
 
 
 async def remove(connection: AsyncConnection, token_id: str, search_id: str, now: datetime) -> bool:
     """Removes the token's search and what it was still to be told; False where it has none of this id."""
-    own = saved_searches.c.id == search_id, saved_searches.c.token_id == token_id, saved_searches.c.removed_at.is_(None)
+    conditions = (
+        saved_searches.c.id == search_id,
+        saved_searches.c.token_id == token_id,
+        saved_searches.c.removed_at.is_(None),
+    )
     emptied = {"removed_at": now, "name": "", "body": "{}", "callback_url": ""}
-    removed = await connection.execute(update(saved_searches).where(*own).values(emptied))
+    removed = await connection.execute(update(saved_searches).where(*conditions).values(emptied))
     if not removed.rowcount:
         return False
     ended = {"state": "failed", "receiver": "", "next_attempt_at": None, "leased_until": None}
@@ -128,8 +138,8 @@ async def erase(connection: AsyncConnection, removed_before: datetime, matched_b
     if keys:
         for table in (delivery_attempts, deliveries):
             await connection.execute(delete(table).where(tuple_(table.c.order_id, table.c.n).in_(keys)))
-        ours = tuple_(search_matches.c.search_id, search_matches.c.n).in_(keys)
-        await connection.execute(delete(search_matches).where(ours))
+        condition = tuple_(search_matches.c.search_id, search_matches.c.n).in_(keys)
+        await connection.execute(delete(search_matches).where(condition))
     empty = (
         ~select(deliveries.c.n).where(of).exists(),
         ~select(search_matches.c.n).where(search_matches.c.search_id == saved_searches.c.id).exists(),

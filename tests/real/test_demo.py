@@ -82,8 +82,10 @@ def test_a_second_demo_keeps_the_catalogue_and_the_token(demo: Demo) -> None:
 
 
 def elsewhere(demo: Demo, folder: Path) -> str:
-    """What a demo of another checkout prints: its own folder and port, the same engine and names."""
+    """What a demo of another checkout prints: its own folder and port, the same engine and names, by its `.env`."""
     environment = {**demo.environment, "GEAR_API_PORT": str(free_port())}
+    names = ("GEAR_OPENSEARCH_URL", "GEAR_INDEX_PREFIX")
+    (folder / ".env").write_text("".join(f"{name}={environment.pop(name)}\n" for name in names))
     try:
         return run("start", folder, environment)
     finally:

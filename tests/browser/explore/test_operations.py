@@ -114,7 +114,7 @@ def following(window: ShopWindow, folder: Path) -> Iterator[FollowerProcess]:
     follower = None
     try:
         alias = settings.alias(730)
-        records, now = LockRecords(client, alias, 10), now_text()
+        records, now = LockRecords(client, alias), now_text()
         owner = Owner(id="e15e", host="elsewhere", pid=7, machine="another", started="1")
         # a load would have made the place of the records
         lock = LockRecord(owner=owner, command="load", index=None, since=now, heartbeat=now, expiry=60)

@@ -63,7 +63,7 @@ async def test_it_shows_a_running_load_with_its_progress(shop: Shop) -> None:
     try:
         Deletes(client, alias, RetryPolicy(10)).create()
         lock = LockRecord(owner=owner, command="load", index=index, since=now, heartbeat=now, expiry=60)
-        LockRecords(client, alias, 10).create(lock)
+        LockRecords(client, alias).create(lock)
         assert await work(shop) == expected(index, now, read=None, indexed=None)
         checkpoint = Checkpoint(owner=owner.id, sources=("x",), size=None, read=12, items=10)
         Checkpoints(client, alias, index).write(checkpoint)

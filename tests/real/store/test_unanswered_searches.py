@@ -58,3 +58,19 @@ async def test_old_days_are_erased(store: Store) -> None:
     async with store.transaction() as connection:
         await unanswered_searches.erase_older(connection, TODAY)
     assert await texts(store) == [("fad", 1)]
+
+
+class CountedText(SearchedText):
+    """A text that counts how often its hash is asked for."""
+
+    hashes = 0
+
+    def __hash__(self) -> int:
+        CountedText.hashes += 1
+        return super().__hash__()
+
+
+async def test_many_texts_are_added_in_a_time_that_grows_with_them_alone(store: Store) -> None:
+    texts_of_day: dict[SearchedText, int] = {CountedText(730, f"text {number}", "none"): 1 for number in range(300)}
+    assert await add(store, TODAY, texts_of_day, max_texts=200) == 100
+    assert CountedText.hashes < 20 * len(texts_of_day)

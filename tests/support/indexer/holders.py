@@ -34,7 +34,7 @@ def source_of(place: Place, count: int = MANY) -> Path:
 
 def records(place: Place) -> LockRecords:
     """The place's lock as the engine has it."""
-    return LockRecords(place.client, place.alias, 10)
+    return LockRecords(place.client, place.alias)
 
 
 def record(expiry: float = 60, owner: Owner = ELSEWHERE) -> LockRecord:

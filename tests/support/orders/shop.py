@@ -99,7 +99,7 @@ class Shop:
 
         async def published() -> bool:
             async with self.store.reading() as connection:
-                return await index_outbox.count_pending(connection) == 0
+                return (await index_outbox.pending(connection))[0] == 0
 
         await until(published, otherwise="rows are still in the outbox")
 

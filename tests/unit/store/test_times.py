@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sqlalchemy.dialects import sqlite
 
 from store.auth.tokens import Token
-from store.schema import Instant
+from store.connection.columns import Instant
 
 DIALECT = sqlite.dialect()
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

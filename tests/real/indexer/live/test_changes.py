@@ -1,12 +1,20 @@
 """Live changes: put and deleted in what serves and in what is being loaded; the later change wins everywhere."""
 
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
+from indexer.engine.bulk import Outcome
+from indexer.engine.retry import RetryPolicy
+from indexer.live.change import upsert_of
+from indexer.live.writer import LiveWriter
+from indexer.products.writer import ProductWriter
+from mappings.definition import read_definition
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.live_changes import changed_item, delete, names, upsert
+from tests.support.indexer.product_items import CS2, an_item
 from tests.support.indexer.shop import Shop
 
 
@@ -68,3 +76,21 @@ def test_sold_items_stay_sold_when_they_are_changed(place: Place, shop: Shop) ->
     assert place.client.get(index=place.alias, id="1")["_source"]["bound"] is True
     assert place.client.get(index=place.alias, id="2")["_source"]["bound"] is False
     assert shop.publish() == {1: True}  # the dispatcher tells the truth once more; of 2 there is none
+
+
+class SharedByThreads(dict[str, ProductWriter]):
+    """A dictionary into which another thread inserts while one goes through it."""
+
+    def items(self) -> Any:
+        for entry in super().items():
+            self["of another thread"] = entry[1]
+            yield entry
+
+
+def test_threads_may_share_a_writer_when_a_load_ends(place: Place) -> None:
+    place.load(items(1))
+    writer = LiveWriter(place.client, place.alias, read_definition(), None, RetryPolicy(30))
+    writer.write([upsert_of(an_item(1), CS2)])
+    place.load(items(1))
+    writer._products = SharedByThreads(writer._products)
+    assert writer.write([upsert_of(an_item(1), CS2)]).results == {1: (Outcome.DONE, "")}

@@ -12,6 +12,7 @@ from indexer.orders.database import OrdersDatabase
 from tests.support.indexer.examined import bound_in
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.generation import create_generation
+from tests.support.indexer.live_changes import changed_item, upsert
 from tests.support.indexer.shop import Shop
 
 
@@ -130,9 +131,7 @@ def test_without_a_database_there_are_no_orders_and_none_is_made(place: Place) -
 def test_a_load_in_another_folder_does_not_offer_what_is_sold(place: Place, shop: Shop) -> None:
     shop.sell(1)
     old = place.load(items(3))["index"]
-    Path("orders.db").rename("elsewhere.db")
-    for file in Path().glob("orders.db-*"):
-        file.unlink()
+    move_orders()
     report = place.load(items(3), code=1)
     assert "hides 1 ordered items" in report["error"]
     assert "--without-orders" in report["error"]
@@ -140,3 +139,20 @@ def test_a_load_in_another_folder_does_not_offer_what_is_sold(place: Place, shop
     assert bound_in(place, old) == [1]
     assert not Path("orders.db").exists()
     assert place.load(items(3), "--without-orders")["swapped"] is True
+
+
+def test_an_upsert_in_another_folder_does_not_offer_what_is_sold(place: Place, shop: Shop) -> None:
+    shop.sell(1)
+    index = place.load(items(3))["index"]
+    move_orders()
+    assert upsert(place, [changed_item(number, "new") for number in (1, 2)])["written"] == 2
+    place.client.indices.refresh(index=index)
+    assert bound_in(place, index) == [1]
+    assert not Path("orders.db").exists()
+
+
+def move_orders() -> None:
+    """Moves the orders' database where no command finds it."""
+    Path("orders.db").rename("elsewhere.db")
+    for file in Path().glob("orders.db-*"):
+        file.unlink()

@@ -63,6 +63,12 @@ def test_the_rejects_file_is_written_where_it_is_named(place: Place) -> None:
     assert (row["line"], row["id"], row["field"]) == (1, 1, "name")
 
 
+def test_the_rejects_file_is_closed_where_the_source_fails(place: Place) -> None:
+    Path("cut.json").write_bytes(orjson.dumps([{"id": 1}, {"id": 2}])[:-4])
+    place.json("load", "cut.json", *DRY, "--rejects", "mine.ndjson", code=1)
+    assert orjson.loads(Path("mine.ndjson").read_bytes())["id"] == 1
+
+
 def test_what_would_be_refused_is_an_error(place: Place) -> None:
     place.load(items(2))
     empty = place.json("load", "-", *DRY, stdin=b"", code=1)

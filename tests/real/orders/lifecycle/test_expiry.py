@@ -12,7 +12,7 @@ from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import batches, orders
 from store.outbox import redelivery
-from store.outbox.callbacks import lock_orders
+from store.outbox.callbacks import lock_subjects
 from store.schema import orders as orders_table
 from tests.support.api.waiting import until
 from tests.support.orders.desk import Desk, desk_at
@@ -156,8 +156,8 @@ async def test_a_cancellation_and_attempts_that_are_recorded_do_not_wait_in_a_ri
                 return int(waiting.scalar_one()) > 0
 
         async with desk.store.transaction() as recording:
-            await lock_orders(recording, [first])
+            await lock_subjects(recording, [first])
             cancelling = asyncio.create_task(cancel())
             await until(waits, otherwise="nothing waits for the lock")
-            await lock_orders(recording, [second])
+            await lock_subjects(recording, [second])
         assert await cancelling == 2

@@ -141,7 +141,9 @@ async def test_what_is_erased_is_empty_and_stays_so(url: str, new_order: NewOrde
     placed = await fill(store, new_order(1))
     async with store.transaction() as connection:
         await orders.move(connection, placed.id, ["created"], "failed", None, NOW)
-        assert await privacy.erase_account(connection, "client-17", [token.token.id], 10) == [placed.id]
+        assert await privacy.erase_ended(connection, privacy.of_account("client-17", [token.token.id]), 10) == [
+            placed.id
+        ]
     await rotate(store)
     async with store.reading() as connection:
         row = (await connection.execute(text("SELECT email, trade_link FROM orders"))).one()

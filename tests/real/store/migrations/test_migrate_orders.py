@@ -104,9 +104,10 @@ async def test_the_buyers_data_of_an_older_order_are_erased(empty_url: str) -> N
         order = await orders.get(connection, "ord_old")
         assert order is not None
         assert (order.forget, order.email) == (False, "buyer@example.com")
-        assert await privacy.mark(connection, "a", ["tok_old"], 10) == ["ord_old"]
-        assert await privacy.erase_account(connection, "a", ["tok_old"], 10) == []
-        assert await privacy.waiting(connection, "a", ["tok_old"]) == {"ord_old": "created"}
+        of_account = privacy.of_account("a", ["tok_old"])
+        assert await privacy.mark(connection, of_account, 10) == ["ord_old"]
+        assert await privacy.erase_ended(connection, of_account, 10) == []
+        assert await privacy.waiting(connection, of_account) == {"ord_old": "created"}
         await orders.move(connection, "ord_old", ["created"], "failed", None, NOW)
         assert await erase_batch(connection, None, 10) == 1
     await store.close()

@@ -147,7 +147,7 @@ async def test_active_orders_are_forgotten_at_their_end(
     async with store.transaction() as connection:
         notified = await orders.place(connection, new_order(1), NOW)
         silent = await orders.place(connection, NewOrder(**{**asdict(new_order(2)), "callback_url": None}), NOW)
-        assert len(await privacy.mark(connection, "client-17", [token.token.id], 100)) == 2
+        assert len(await privacy.mark(connection, privacy.of_account("client-17", [token.token.id]), 100)) == 2
         assert await erase_batch(connection, None, 100) == 0
         for order in (notified, silent):
             await orders.move(connection, order.id, ["created"], "cancelled", None, NOW)

@@ -40,7 +40,7 @@ async def mark_failed(store: Store, update: IndexUpdate, retry_after: float, now
 
 async def count_pending(store: Store) -> int:
     async with store.reading() as connection:
-        return await index_outbox.count_pending(connection)
+        return (await index_outbox.pending(connection))[0]
 
 
 async def test_an_order_and_its_end_update_the_index_to_the_present_state(store: Store, new_order: NewOrders) -> None:
@@ -221,9 +221,9 @@ async def test_overdue_are_only_old_pending_updates(store: Store) -> None:
             await index_outbox.mark_applied(connection, [update], NOW)
         await index_outbox.enqueue(connection, 730, [9], NOW)
     async with store.reading() as connection:
-        assert await index_outbox.overdue(connection, 730, NOW) == (2, old)
-        assert await index_outbox.overdue(connection, 730, old) == (0, None)
-        assert await index_outbox.overdue(connection, 570, NOW) == (0, None)
+        assert await index_outbox.pending(connection, 730, NOW) == (2, old)
+        assert await index_outbox.pending(connection, 730, old) == (0, None)
+        assert await index_outbox.pending(connection, 570, NOW) == (0, None)
 
 
 async def test_what_the_index_may_bind_is_accounted_for_until_a_minute_after_its_publication(store: Store) -> None:

@@ -45,7 +45,7 @@ async def until_pending(store: Store, sync: IndexSync, number: int) -> None:
     async def is_pending() -> bool:
         sync.worker.wake()
         async with store.reading() as connection:
-            return await index_outbox.count_pending(connection) == number
+            return (await index_outbox.pending(connection))[0] == number
 
     await until(is_pending)
 

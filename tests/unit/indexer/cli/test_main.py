@@ -79,6 +79,12 @@ def test_the_doctor_tells_an_engine_that_is_away_in_the_same_sentence(nowhere: s
     assert [finding["message"] for finding in orjson.loads(result.stdout)["findings"]] == [_away(nowhere)]
 
 
+def test_the_doctor_needs_no_setting_of_orders_that_are_left_out(nowhere: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEAR_DATABASE_URL", "mysql://no-such-kind")
+    result = CliRunner().invoke(main, ["doctor", "--without-orders", "--json"])
+    assert [finding["message"] for finding in orjson.loads(result.stdout)["findings"]] == [_away(nowhere)]
+
+
 def test_a_platform_that_is_not_known_names_the_known(nowhere: str) -> None:
     result = CliRunner().invoke(main, ["load", "-", "--platform", "csgo"])
     assert result.exit_code == 1

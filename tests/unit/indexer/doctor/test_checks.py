@@ -16,7 +16,8 @@ from indexer.doctor.orders import check_disagreement, check_late, database_fault
 from indexer.engine.drift import analysis_differences, defined_listings, field_differences
 from indexer.locking.owner import Owner
 from indexer.locking.record import LockRecord
-from indexer.orders.agreement import Disagreement, Tally
+from indexer.orders.agreement import Disagreement
+from indexer.orders.claims import Tally
 from store.connection.errors import NOT_MIGRATED
 from tests.support.indexer.facts import ALIAS, DEFINITION, LISTINGS, an_index, platform_facts, set_to
 

@@ -97,10 +97,10 @@ def test_sizes_are_those_of_both_indices() -> None:
     old = [an_index(day, bytes=10) for day in (1, 3)]
     products = tuple(products_for(index, bytes=90) for index in (*old, SERVING))
     (spare,) = findings_of(*old, SERVING, products=products)
-    assert "the others take 100 B" in spare.message
+    assert "the others take 100 bytes" in spare.message
     unfinished = an_index(3, f"{an_index(3).name}-loading", bytes=10)
     (dead,) = findings_of(SERVING, unfinished, products=(PRODUCTS, products_for(unfinished, bytes=90)))
-    assert "(100 B) was never finished" in dead.message
+    assert "(100 bytes) was never finished" in dead.message
 
 
 def a_lock(alive: bool) -> LockFacts:

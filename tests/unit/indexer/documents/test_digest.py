@@ -1,5 +1,6 @@
 """The digest: equal for equal items in whatever order, different for any other, and exact however many they are."""
 
+import errno
 import tempfile
 from collections.abc import Iterable
 from io import BufferedRandom, FileIO
@@ -96,6 +97,15 @@ def test_a_full_disk_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(CommandError, match=r"No space left on device.*TMPDIR"):
         fill()
+
+
+def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    with pytest.raises(CommandError, match=r"No usable temporary directory found.*TMPDIR"):
+        Manifest()
 
 
 def test_a_checksum_is_shown_as_its_four_sums() -> None:

@@ -31,5 +31,5 @@ def test_a_count_of_some_shards_is_not_taken_for_all(
 ) -> None:
     wire, client = scripted
     counts = iter([PARTIAL, WHOLE])
-    wire.rule = lambda method, path, body: Fault("response", 200, next(counts) if "/_count" in path else b"{}")
+    wire.rule = lambda method, path, body: Fault("response", 200, next(counts) if "/_count" in path else WHOLE)
     assert counted(client) == 7

@@ -1,0 +1,68 @@
+"""Saved searches: the first of several that are saved at once decides from where on all are told."""
+
+import asyncio
+from contextlib import suppress
+from datetime import timedelta
+
+from store.auth.tokens import CreatedToken
+from store.connection.engine import Store
+from store.saved_searches import matching, searches
+from store.saved_searches.matching import Place
+from store.saved_searches.searches import SavedSearch
+from tests.support.store.fixtures import NOW
+
+MATCHER = "gear"
+
+
+def search_of(token: CreatedToken, name: str, since: int) -> SavedSearch:
+    """A search that is told what changes from there on."""
+    return SavedSearch(
+        id=searches.new_id(),
+        token_id=token.token.id,
+        name=name,
+        body="{}",
+        body_digest=name,
+        callback_url="https://shop.example/hook",
+        sandbox=False,
+        since=since,
+        created_at=NOW,
+    )
+
+
+async def save(store: Store, token: CreatedToken, seq: int, begins: asyncio.Event) -> None:
+    """Saves a search at a place of the log; sets the event once its transaction has begun."""
+    async with store.transaction() as connection:
+        begins.set()
+        await matching.begin(connection, MATCHER, Place("log", seq), NOW)
+        await searches.add(connection, search_of(token, f"from {seq}", seq), 10)
+
+
+async def place_of(store: Store) -> Place:
+    async with store.reading() as connection:
+        return await matching.place(connection, MATCHER)
+
+
+async def test_a_search_that_is_saved_beside_the_first_moves_the_place_no_further(
+    store: Store, token: CreatedToken
+) -> None:
+    """Else the first would miss what changed between the two."""
+    async with store.transaction() as connection:
+        await matching.ensure(connection, MATCHER)
+    begins = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks, store.transaction() as connection:
+        await matching.begin(connection, MATCHER, Place("log", 5), NOW)
+        tasks.create_task(save(store, token, 9, begins))
+        with suppress(TimeoutError):  # SQLite lets one write at a time
+            await asyncio.wait_for(begins.wait(), 1)
+        await asyncio.sleep(0.3)
+        await searches.add(connection, search_of(token, "first", 5), 10)
+    assert await place_of(store) == Place("log", 5)
+
+
+async def test_without_a_search_that_is_told_the_place_is_that_of_the_next(store: Store, token: CreatedToken) -> None:
+    await save(store, token, 5, asyncio.Event())
+    async with store.transaction() as connection:
+        (search,) = await searches.list_newest(connection, token.token.id, None, 10)
+        assert await searches.remove(connection, token.token.id, search.id, NOW + timedelta(seconds=1))
+    await save(store, token, 9, asyncio.Event())
+    assert await place_of(store) == Place("log", 9)
