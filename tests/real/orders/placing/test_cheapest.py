@@ -53,6 +53,9 @@ async def shop(stocked: Settings) -> AsyncIterator[Shop]:
         yield opened_shop
 
 
+on_one_database = pytest.mark.parametrize("stocked", ["sqlite_url"], indirect=True)
+
+
 def body_for(count: int = 1, max_price: float = 100, **more: Any) -> dict[str, Any]:
     search = {"filters": {"name": [REDLINE]}}
     buyer = {"account": "client-17", "email": "buyer@example.com", "platform": "cs2"}
@@ -97,6 +100,7 @@ async def test_all_are_ordered_or_none(shop: Shop) -> None:
     assert items_of(await ask(shop, body_for(6, 5.5))) == BY_PRICE[:6]
 
 
+@on_one_database
 async def test_the_price_filter_and_the_highest_price_hold_together(shop: Shop) -> None:
     def search(**price: float) -> dict[str, Any]:
         return {"query": "redline", "filters": {"price": price}}
@@ -106,6 +110,7 @@ async def test_the_price_filter_and_the_highest_price_hold_together(shop: Shop) 
     assert items_of(await ask(shop, body_for(3, 4, search=search(min=3, max=50)))) == [11, 12, 18]
 
 
+@on_one_database
 async def test_nothing_is_read_more_loosely_than_it_was_typed(shop: Shop) -> None:
     typo = {"query": "redlime"}
     assert (await shop.app.search({**typo, "platform": 730})).json()["total"] == 11
@@ -219,6 +224,7 @@ async def test_many_buyers_of_the_same_get_each_item_once(shop: Shop) -> None:
     assert available_of(await ask(shop, body_for(account="last"))) == 0
 
 
+@on_one_database
 async def test_beyond_the_quota_nothing_is_ordered(shop: Shop) -> None:
     async with shop.store.transaction() as connection:
         created = await tokens.create(connection, "small", ["order"], False, None, datetime.now(UTC), max_active=2)
@@ -227,6 +233,7 @@ async def test_beyond_the_quota_nothing_is_ordered(shop: Shop) -> None:
     assert items_of(await ask(shop, body_for(2), token=created.plaintext)) == [20, 19]
 
 
+@on_one_database
 async def test_a_sandbox_orders_what_is_completed(shop: Shop) -> None:
     token = await new_token(shop.app.settings.database_url, "order", sandbox=True)
     assert available_of(await ask(shop, body_for(2, 9.99), token=token)) == 0
