@@ -70,8 +70,9 @@ async def test_without_a_token_nothing_else_is_looked_at(app: RunningApp, method
 
 
 @every_route
-async def test_a_bad_token_is_a_401(app: RunningApp, method: str, path: str, scope: str) -> None:
-    for credentials in (
+@pytest.mark.parametrize(
+    "credentials",
+    [
         "Bearer",
         "Bearer ",
         "Bearer gear_unknown",
@@ -80,10 +81,12 @@ async def test_a_bad_token_is_a_401(app: RunningApp, method: str, path: str, sco
         "Basic dTpw",
         "gear_unknown",
         "Bearer " + "x" * 5000,
-    ):
-        response = await app.client.request(method, path, headers=[(b"Authorization", credentials.encode("latin-1"))])
-        error_of(response, "unauthorized")
-        assert "gear_unknown" not in response.text
+    ],
+)
+async def test_a_bad_token_is_a_401(app: RunningApp, method: str, path: str, scope: str, credentials: str) -> None:
+    response = await app.client.request(method, path, headers=[(b"Authorization", credentials.encode("latin-1"))])
+    error_of(response, "unauthorized")
+    assert "gear_unknown" not in response.text
 
 
 @every_route
@@ -174,13 +177,14 @@ async def test_another_method_is_a_405_that_says_which_are_allowed(app: RunningA
 
 
 @every_body
-async def test_another_content_type_is_a_415(app: RunningApp, method: str, path: str) -> None:
-    for declared in (
-        "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx",
-        "application/vnd.api+json", "text/json", "application", "/", "*/*", ";", "\xff",
-    ):  # fmt: skip
-        headers = [(b"Content-Type", declared.encode("latin-1"))]
-        error_of(await app.client.request(method, path, content=b"{}", headers=headers), "unsupported_media_type")
+@pytest.mark.parametrize(
+    "declared",
+    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx",
+     "application/vnd.api+json", "text/json", "application", "/", "*/*", ";", "\xff"],
+)  # fmt: skip
+async def test_another_content_type_is_a_415(app: RunningApp, method: str, path: str, declared: str) -> None:
+    headers = [(b"Content-Type", declared.encode("latin-1"))]
+    error_of(await app.client.request(method, path, content=b"{}", headers=headers), "unsupported_media_type")
 
 
 @every_body
@@ -196,18 +200,20 @@ async def test_json_may_be_declared_with_parameters_and_in_any_case(app: Running
 
 
 @every_body
-async def test_what_is_no_json_is_a_400(app: RunningApp, method: str, path: str) -> None:
+@pytest.mark.parametrize(
+    "body",
+    [b"", b" ", b"{", b"nope", b'{"a": NaN}', b'{"a": "\\ud800"}', b"\xff", b'{"a": 1, "a": 1}', b"[" * 60_000],
+)
+async def test_what_is_no_json_is_a_400(app: RunningApp, method: str, path: str, body: bytes) -> None:
     headers = {"Content-Type": "application/json"}
-    escaped = b'{"a": "\\ud800"}'
-    for body in (b"", b" ", b"{", b"nope", b'{"a": NaN}', escaped, b"\xff", b'{"a": 1, "a": 1}', b"[" * 60_000):
-        error_of(await app.client.request(method, path, content=body, headers=headers), "invalid_json")
+    error_of(await app.client.request(method, path, content=body, headers=headers), "invalid_json")
 
 
 @every_body
-async def test_json_that_is_no_object_is_a_422(app: RunningApp, method: str, path: str) -> None:
+@pytest.mark.parametrize("body", ["[]", "null", '"x"', "5", "true", "[{}]"])
+async def test_json_that_is_no_object_is_a_422(app: RunningApp, method: str, path: str, body: str) -> None:
     headers = {"Content-Type": "application/json"}
-    for body in ("[]", "null", '"x"', "5", "true", "[{}]"):
-        error_of(await app.client.request(method, path, content=body, headers=headers), "validation_failed")
+    error_of(await app.client.request(method, path, content=body, headers=headers), "validation_failed")
 
 
 @every_body
@@ -220,10 +226,12 @@ async def test_an_unknown_field_is_a_422_and_named(app: RunningApp, method: str,
 @pytest.mark.parametrize(
     ("method", "path"), [*((method, path) for method, path, _ in ROUTES), *(("GET", p) for p in OPEN)]
 )
-async def test_an_unknown_query_parameter_is_a_422_and_named(app: RunningApp, method: str, path: str) -> None:
-    for name in ("unknown", "Platform", "token", "%00", "limit[]", ""):
-        response = await app.client.request(method, f"{path}?{name}=1", json={} if method == "POST" else None)
-        assert fields_of(response, "validation_failed") == [name.replace("%00", "\0")]
+@pytest.mark.parametrize("name", ["unknown", "Platform", "token", "%00", "limit[]", ""])
+async def test_an_unknown_query_parameter_is_a_422_and_named(
+    app: RunningApp, method: str, path: str, name: str
+) -> None:
+    response = await app.client.request(method, f"{path}?{name}=1", json={} if method == "POST" else None)
+    assert fields_of(response, "validation_failed") == [name.replace("%00", "\0")]
 
 
 async def test_a_parameter_given_twice_is_a_422(app: RunningApp) -> None:
