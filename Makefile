@@ -66,10 +66,19 @@ clean: ## stops and removes everything that make made here; downloads stay cache
 test: environment ## all checks and the tests of minutes, on a real OpenSearch and real databases
 	@$(BIN)/ruff check --no-cache .
 	@$(BIN)/ruff format --no-cache --check -q .
-	@$(BIN)/mypy
-	@mkdir -p var
-	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term -n 2 $(UNIT_TESTS)
+	@mkdir -p var && rm -f var/checks.log
+	@$(MAKE) -s -j 2 test-real types-and-units || { [ ! -e var/checks.log ] || cat var/checks.log >&2; exit 1; }
+
+.PHONY: test-real
+test-real:
 	@$(BIN)/python -m pytest -m "not docker and not deployment and not slow" --ignore tests/unit $(REAL_TESTS)
+
+# What needs no server has the processor time that the tests on real servers leave. Its log stays only where it fails.
+.PHONY: types-and-units
+types-and-units:
+	@nice $(BIN)/mypy >var/checks.log 2>&1
+	@nice $(BIN)/python -m pytest tests/unit --cov --cov-report=term -n 1 $(UNIT_TESTS) >>var/checks.log 2>&1
+	@tail -n 1 var/checks.log && rm var/checks.log
 
 .PHONY: test-slow
 test-slow: environment ## the tests that kill and cut, of browsers, clients and whole catalogues

@@ -55,7 +55,7 @@ feed_segments = Table(
     Column("closed_at", Instant),
 )
 
-# How often a text was searched for in vain on a day (store.unanswered_searches).
+# How often a text was searched for without a result on a day (store.unanswered_searches).
 unanswered_searches = Table(
     "unanswered_searches",
     metadata,

@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ import structlog
 
 from tests.support.examples import EXTENDED, examples
 from tests.support.golden import GOLDEN, Golden
-from tests.support.indices import drop_indices
+from tests.support.indices import new_prefix
 from tests.support.memory import memory_for_tests
 from tests.support.scheduling import ByServer, is_left_out, longest_first, mark_slow
 from tests.support.servers import opensearch_url as a_real_engine
@@ -90,9 +89,8 @@ def opensearch_url() -> Iterator[str]:
 @pytest.fixture
 def index_prefix(opensearch_url: str) -> Iterator[str]:
     """A prefix for index names that no other test has; its indices are removed afterwards."""
-    prefix = f"t{secrets.token_hex(5)}"
-    yield prefix
-    drop_indices(opensearch_url, prefix)
+    with new_prefix(opensearch_url) as prefix:
+        yield prefix
 
 
 @pytest.fixture

@@ -25,7 +25,6 @@ from store.connection.engine import Store
 from store.feeds import Feed, Segment
 from store.leases import LeaseLostError
 
-TICK_SECONDS: Final = 0.5
 LEASE_SECONDS: Final = 6.0
 RENEW_SECONDS: Final = 1.5
 MAX_BACK_OFF_SECONDS: Final = 15.0  # after failures, one after the other
@@ -57,8 +56,9 @@ _state: Final = msgspec.json.Decoder(State)
 
 @dataclass(frozen=True)
 class Intervals:
-    """How often is done what not every tick does."""
+    """How often it ticks, and how often is done what not every tick does."""
 
+    tick_seconds: float = 0.5
     touch_seconds: float = 600.0  # so that the engine keeps the snapshots of what does not change
     expire_seconds: float = 60.0
     logs: int = 8  # in a retention time
@@ -121,7 +121,7 @@ class Recorder:
             await self._discard()
         if self._recorded_at > 0:
             self._metrics.set_lag(time.monotonic() - self._recorded_at)
-        return min(MAX_BACK_OFF_SECONDS, TICK_SECONDS * 2.0 ** min(self._failures, 10))
+        return min(MAX_BACK_OFF_SECONDS, self._intervals.tick_seconds * 2.0 ** min(self._failures, 10))
 
     async def _leased(self, feed: Feed | None) -> Feed | None:
         """The feed if this worker may write it now."""

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.indices import drop_indices
+from tests.support.indices import new_prefix
 from tests.support.servers import free_port
 
 # It makes everything anew, also on a machine that has other tests to run.
@@ -50,17 +50,17 @@ def demo(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
     """The demo on the tests' engine, in a folder and on a port of its own."""
     folder = tmp_path_factory.mktemp("demo")
     port = free_port()
-    environment = {
-        **os.environ,
-        "GEAR_OPENSEARCH_URL": opensearch_url,
-        "GEAR_INDEX_PREFIX": "tdemo",
-        "GEAR_API_PORT": str(port),
-    }
-    try:
-        yield Demo(f"http://127.0.0.1:{port}", folder, environment, run("start", folder, environment))
-    finally:
-        run("stop", folder, environment)
-        drop_indices(opensearch_url, "tdemo")
+    with new_prefix(opensearch_url) as prefix:
+        environment = {
+            **os.environ,
+            "GEAR_OPENSEARCH_URL": opensearch_url,
+            "GEAR_INDEX_PREFIX": prefix,
+            "GEAR_API_PORT": str(port),
+        }
+        try:
+            yield Demo(f"http://127.0.0.1:{port}", folder, environment, run("start", folder, environment))
+        finally:
+            run("stop", folder, environment)
 
 
 def test_the_demo_prints_a_first_search_and_a_first_order(demo: Demo) -> None:
@@ -121,7 +121,7 @@ def tokens_of(demo: Demo, folder: Path) -> list[dict[str, Any]]:
 
 
 def test_a_catalogue_that_is_not_the_demos_is_left_as_it_is(demo: Demo, tmp_path: Path) -> None:
-    index = f"{demo.environment['GEAR_OPENSEARCH_URL']}/tdemo-730"
+    index = f"{demo.environment['GEAR_OPENSEARCH_URL']}/{demo.environment['GEAR_INDEX_PREFIX']}-730"
     body = {"query": {"term": {"bound": True}}}
     httpx.post(f"{index}/_update/40000000001?refresh=true", json={"doc": {"bound": True}}).raise_for_status()
     httpx.delete(f"{index}/_doc/40000000002?refresh=true").raise_for_status()

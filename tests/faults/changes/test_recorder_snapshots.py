@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy import update
 
 from api.changes.log import ChangeLog
-from api.changes.recorder import MAX_BACK_OFF_SECONDS, TICK_SECONDS, Intervals, Recorder
+from api.changes.recorder import INTERVALS, MAX_BACK_OFF_SECONDS, Intervals, Recorder
 from api.engine.feed import FeedEngine
 from api.settings import Settings
 from api.telemetry.metrics import FeedMetrics
@@ -132,7 +132,7 @@ async def test_ticks_that_fail_leave_no_snapshot_and_no_log(recording: Recording
     assert engine.open == {}
     assert (await recording.feed()).segments == []
     wire.rule = pass_all
-    assert await tick() == TICK_SECONDS
+    assert await tick() == INTERVALS.tick_seconds
     assert len(engine.open) == 2
     assert len((await recording.feed()).segments) == recording.logs() == 1
 
@@ -145,7 +145,7 @@ async def test_ticks_that_fail_leave_no_snapshot_and_no_log(recording: Recording
         assert await unchanged(recording, before)
         assert recording.logs() == number
         wire.rule = pass_all
-        assert await tick() == TICK_SECONDS
+        assert await tick() == INTERVALS.tick_seconds
         after = await recording.feed()
         assert after.committed == before.committed + 1
         assert len(after.segments) == recording.logs() == number + 1

@@ -31,7 +31,7 @@ def test_any_retry_after_is_a_delay_or_none(lines: list[str]) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from([200, 204, 302, 404, 429, 500, 503]), HEADER_LINES), min_size=5, max_size=15))
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8, 32), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_any_headers_cost_one_attempt(desk: Desk, replies: list[tuple[int, list[str]]]) -> None:
     queue: Iterator[tuple[int, list[str]]] = iter(replies)
 

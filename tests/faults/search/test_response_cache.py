@@ -1,4 +1,4 @@
-"""Kept answers under faults: a state of the indices never comes again; an engine that tells none still answers."""
+"""Cached responses under faults: a state of the indices never comes again; an engine that tells none still answers."""
 
 from pathlib import Path
 

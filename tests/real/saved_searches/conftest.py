@@ -4,13 +4,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from api.saved_searches.matcher import Limits
+from api.changes.recorder import Intervals
+from api.saved_searches.matcher import LIMITS, Limits
 from api.settings import Settings
 from tests.support.app import RunningApp, running
 
 
 @pytest.fixture
 async def app(feed_settings: Settings, request: pytest.FixtureRequest) -> AsyncIterator[RunningApp]:
-    """The app, started; its parameter is the matcher's limits."""
-    async with running(feed_settings, limits=getattr(request, "param", Limits())) as app:
+    """The app, started, whose recorder ticks soon; its parameter is the matcher's limits."""
+    limits: Limits = getattr(request, "param", LIMITS)
+    async with running(feed_settings, intervals=Intervals(tick_seconds=0.1), limits=limits) as app:
         yield app

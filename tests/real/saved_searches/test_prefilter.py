@@ -24,6 +24,7 @@ from store.saved_searches.searches import SavedSearch, new_id
 from tests.support.api.catalogue import CS2
 from tests.support.app import settings_for
 from tests.support.exact_json import dumps
+from tests.support.examples import examples
 from tests.support.indices import drop_indices
 from tests.support.platforms import shared_platforms
 from tests.support.search.bodies import bodies
@@ -107,7 +108,7 @@ def _compiled(log: Log, body: dict[str, Any]) -> Compiled | None:
     return compiled(log.engine, PLATFORMS, log.fields, search)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12, 48), deadline=None)
 @given(drawn=st.lists(bodies(known_of(ITEMS)), min_size=SEARCHES, max_size=SEARCHES))
 def test_what_the_engine_tells_is_never_left_out(log: Log, drawn: list[dict[str, Any]]) -> None:
     searches = [search for body in drawn if (search := _compiled(log, body)) is not None]

@@ -80,19 +80,19 @@ async def test_where_a_token_has_endpoints_nothing_is_sent_elsewhere(desk: Desk)
     Webhook(desk.token.token.webhook_secret).verify(received.body, received.headers)
 
 
-async def test_an_order_must_name_a_registered_endpoint_where_there_is_one(shop: Shop) -> None:
+async def test_an_order_must_name_a_registered_endpoint_where_there_is_one(small_shop: Shop) -> None:
     body = {**ORDER_BODIES["least"], "callbackUrl": "https://shop.example.com/hooks/1"}
-    async with shop.store.transaction() as connection:
+    async with small_shop.store.transaction() as connection:
         [token] = await tokens.list_all(connection)
         await endpoints.add(connection, token.id, "https://shop.example.com/other", exact=False, now=datetime.now(UTC))
-    refused = await shop.app.client.post("/v1/gear", json=body, headers={"Idempotency-Key": "k"})
+    refused = await small_shop.app.client.post("/v1/gear", json=body, headers={"Idempotency-Key": "k"})
     assert refused.status_code == 422, refused.text
     error = refused.json()["error"]
     assert (error["code"], error["details"][0]["field"]) == ("validation_failed", "callbackUrl")
-    assert (await shop.get("/v1/orders")).json()["orders"] == []
-    async with shop.store.transaction() as connection:
+    assert (await small_shop.get("/v1/orders")).json()["orders"] == []
+    async with small_shop.store.transaction() as connection:
         await endpoints.add(connection, token.id, "https://shop.example.com/hooks", exact=False, now=datetime.now(UTC))
-    placed = await shop.app.client.post("/v1/gear", json=body, headers={"Idempotency-Key": "k"})
+    placed = await small_shop.app.client.post("/v1/gear", json=body, headers={"Idempotency-Key": "k"})
     assert placed.status_code == 201, placed.text
 
 

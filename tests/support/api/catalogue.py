@@ -1,6 +1,5 @@
 """Fills a platform's index with items in one request, so that each test has its own."""
 
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -19,7 +18,7 @@ from mappings.platforms import Platform, read_platforms
 from tests.support.api.described_examples import ITEM
 from tests.support.app import settings_for
 from tests.support.indexer.generation import create_generation, put_products, swap
-from tests.support.indices import drop_indices
+from tests.support.indices import new_prefix
 
 (CS2,) = read_platforms()
 
@@ -70,10 +69,7 @@ ITEMS = [
 @contextmanager
 def loaded(opensearch_url: str, folder: Path) -> Iterator[Settings]:
     """Settings with an index of these items, which goes with the block."""
-    prefix = f"t{secrets.token_hex(5)}"
-    settings = settings_for(opensearch_url, prefix, folder)
-    put_index(settings, CS2, ITEMS)
-    try:
+    with new_prefix(opensearch_url) as prefix:
+        settings = settings_for(opensearch_url, prefix, folder)
+        put_index(settings, CS2, ITEMS)
         yield settings
-    finally:
-        drop_indices(opensearch_url, prefix)

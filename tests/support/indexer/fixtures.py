@@ -15,6 +15,7 @@ from opensearchpy import OpenSearch
 from indexer.cli.main import main
 from mappings.connection import SearchSettings, connect
 from mappings.names import products_of
+from tests.support.api.catalogue import CS2, put_index
 from tests.support.indexer.shop import Shop
 from tests.support.indexer.wire import Wire
 
@@ -45,6 +46,13 @@ class Place:
     def load(self, items: list[dict[str, Any]], *options: str, code: int = 0) -> dict[str, Any]:
         """Loads items from stdin."""
         return self.json("load", "-", "--platform", "730", "--quiet", *options, stdin=lines(items), code=code)
+
+    def put(self, items: list[dict[str, Any]]) -> str:
+        """Makes an index of these items serve, in a tenth of the time of a load; its name.
+
+        Only loads bind what is sold, and are later than changes from before them.
+        """
+        return put_index(SearchSettings(), CS2, items)
 
     def indices(self) -> list[str]:
         """Every index of this test, but the products of a generation whose listings are among them."""
@@ -102,14 +110,14 @@ def lines(items: list[dict[str, Any]]) -> bytes:
 def loaded(place: Place) -> Place:
     """A platform in perfect order: one generation serves, and the database is migrated."""
     Shop(place.environment["GEAR_DATABASE_URL"]).open()
-    place.load(items(3))
+    place.put(items(3))
     return place
 
 
 @pytest.fixture
 def unrefreshed(place: Place) -> Place:
     """A generation whose products are visible only where somebody refreshes them."""
-    index = place.load(items(2))["index"]
+    index = place.put(items(2))
     place.client.indices.put_settings(index=products_of(index), body={"index": {"refresh_interval": "-1"}})
     return place
 
@@ -118,7 +126,7 @@ def unrefreshed(place: Place) -> Place:
 def lost(place: Place) -> str:
     """The serving index, which binds item 2 for an order that the database does not have."""
     Shop(place.environment["GEAR_DATABASE_URL"]).open()
-    place.load(items(3))
-    index: str = place.load(items(3))["index"]
+    place.put(items(3))
+    index = place.put(items(3))
     place.client.update(index=index, id="2", body={"doc": {"bound": True}}, params={"refresh": "true"})
     return index

@@ -12,7 +12,7 @@ from store import migrate
 from store.connection.drivers import Timeouts
 from store.connection.engine import Store
 from tests.support.app import settings_for
-from tests.support.indices import drop_indices
+from tests.support.indices import new_prefix
 from tests.support.orders.desk import Desk, desk_at
 from tests.support.orders.shop import Shop, load, opened
 from tests.support.store.migrated import migrated
@@ -39,9 +39,8 @@ async def database(postgres: Postgres, template: str) -> AsyncIterator[str]:
 @pytest.fixture(scope="session")
 def shop_prefix(opensearch_url: str) -> Iterator[str]:
     """A prefix of index names that tests use one after the other; each finds the items as they are on offer."""
-    prefix = f"t{secrets.token_hex(5)}"
-    yield prefix
-    drop_indices(opensearch_url, prefix)
+    with new_prefix(opensearch_url) as prefix:
+        yield prefix
 
 
 @pytest.fixture
@@ -87,15 +86,12 @@ async def small_shop(sqlite_settings: Settings) -> AsyncIterator[Shop]:
 @pytest.fixture(scope="module")
 async def refusing_shop(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
     """A running app on SQLite for all tests of a file that order nothing: what it refuses leaves nothing behind."""
-    prefix = f"t{secrets.token_hex(5)}"
-    settings = settings_for(opensearch_url, prefix, tmp_path_factory.mktemp("refusing"), fee_rate="0.05")
-    try:
+    with new_prefix(opensearch_url) as prefix:
+        settings = settings_for(opensearch_url, prefix, tmp_path_factory.mktemp("refusing"), fee_rate="0.05")
         await load(settings)
         async with opened(settings) as shop:
             yield shop
             assert (await shop.get("/v1/orders")).json()["orders"] == []
-    finally:
-        drop_indices(opensearch_url, prefix)
 
 
 @pytest.fixture

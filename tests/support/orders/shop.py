@@ -1,6 +1,6 @@
 """A running app with a few items in a real index, where a test orders as a client does."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,6 +31,7 @@ from tests.support.store.new_order import new_order
 
 KNIFE, FREE, PRICELESS, NEGATIVE, LARGEST = 40_000_012_345, 2, 3, -5, 2**63 - 1
 PRICES: dict[int, int | None] = {KNIFE: 2140, FREE: 0, PRICELESS: None, NEGATIVE: 1, LARGEST: 10**14}
+ITEMS = [{**ITEM, "id": number, "price": None if minor is None else minor / 100} for number, minor in PRICES.items()]
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ def bearer(token: str | None) -> dict[str, str]:
     return {} if token is None else {"Authorization": f"Bearer {token}"}
 
 
-async def load(settings: Settings) -> None:
-    """An index with the items of PRICES, all on offer, behind the alias of platform 730; an existing one is reset."""
+async def load(settings: Settings, items: Iterable[dict[str, Any]] = ITEMS) -> None:
+    """An index with these items, all on offer, behind the alias of platform 730; in an existing one they are reset."""
     definition = read_definition()
     alias = settings.alias(730)
     index = generation_name(alias, datetime.now(UTC), definition.fingerprint)
@@ -122,12 +123,7 @@ async def load(settings: Settings) -> None:
             body = {**definition.create_products_body(), "aliases": {products_of(alias): {}}}
             await client.indices.create(index=products_of(index), body=body)
             await client.indices.create(index=index, body={**definition.create_body(), "aliases": {alias: {}}})
-        documents = [
-            index_document(
-                item_from_values({**ITEM, "id": number, "price": None if minor is None else minor / 100}), CS2
-            )
-            for number, minor in PRICES.items()
-        ]
+        documents = [index_document(item_from_values(item), CS2) for item in items]
         products = {product.key: product.content for product in products_among(documents)}
         listings = {
             str(document["id"]): orjson.dumps({name: document[name] for name in document if name not in NOT_IN_LISTING})

@@ -60,7 +60,7 @@ def searched_items(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture
 def engine_requests(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Every search that the service sends to the engine (what it keeps itself: test_kept.py)."""
+    """Every search that the service sends to the engine (what it caches itself: test_response_cache.py)."""
     sent: list[dict[str, Any]] = []
     perform = AsyncTransport.perform_request
 

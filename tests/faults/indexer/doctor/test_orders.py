@@ -14,7 +14,7 @@ def test_an_item_that_cannot_be_read_for_a_moment_is_a_finding_all_the_same(
     place: Place, shop: Shop, wire: Wire
 ) -> None:
     shop.sell(1)
-    place.load(items(3))
+    place.put(items(3))
     shop.publish()
     shop.age()
     mark_items(place, 1, bound=False)

@@ -14,7 +14,7 @@ from tests.support.indexer.wire import Fault, Wire
 
 
 def test_an_export_that_falls_short_is_an_error_and_leaves_no_file(place: Place, wire: Wire) -> None:
-    place.load(items(10))
+    place.put(items(10))
     hits = {"hits": {"total": {"value": 10}, "hits": []}, "_shards": {"total": 1, "successful": 1, "failed": 0}}
     wire.rule = lambda method, path, body: (
         Fault("response", 200, orjson.dumps(hits)) if path.startswith("/_search?") else None
@@ -26,7 +26,7 @@ def test_an_export_that_falls_short_is_an_error_and_leaves_no_file(place: Place,
 
 
 def test_a_part_of_the_index_that_does_not_answer_is_an_error(place: Place, wire: Wire) -> None:
-    place.load(items(1))
+    place.put(items(1))
     part = {"hits": {"total": {"value": 1}, "hits": []}, "_shards": {"total": 2, "successful": 1, "failed": 1}}
     wire.rule = lambda method, path, body: (
         Fault("response", 200, orjson.dumps(part)) if path.startswith("/_search?") else None

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mappings.fields import FILTERS, Kind
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp
+from tests.support.examples import examples
 
 TEXTS = [
     "\0" * 200,
@@ -67,7 +68,7 @@ async def test_any_text_is_just_text(app: RunningApp, text: str) -> None:
         assert response.json()["total"] == len(response.json()["gear"])
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40, 160), suppress_health_check=list(HealthCheck))
 @given(text=st.text(max_size=200), value=st.text(min_size=1, max_size=100))
 async def test_any_characters_are_just_text(app: RunningApp, text: str, value: str) -> None:
     response = await app.search({"query": text, "filters": {"color": [value], "set": [value]}})
@@ -143,7 +144,7 @@ SHAPES = st.recursive(
 )
 
 
-@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30, 120), suppress_health_check=list(HealthCheck))
 @given(body=SHAPES)
 async def test_bodies_of_any_shape_are_answered_or_refused(app: RunningApp, body: Any) -> None:
     text = json.dumps(body)

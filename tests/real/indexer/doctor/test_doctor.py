@@ -28,6 +28,7 @@ def _generation(place: Place) -> str:
 
 
 def test_a_sound_index_has_no_findings(loaded: Place) -> None:
+    loaded.load(items(3))
     before = snapshot(loaded)
     assert findings(loaded, "--fix", code=0) == []
     assert snapshot(loaded) == before

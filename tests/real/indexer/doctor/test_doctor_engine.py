@@ -58,7 +58,7 @@ def test_a_database_that_is_none_is_a_finding(loaded: Place) -> None:
 
 
 def test_a_database_without_tables_is_a_finding_and_no_file_is_made(place: Place) -> None:
-    place.load(items(1))
+    place.put(items(1))
     finding = stays(place, "database-unmigrated", "gear-api migrate")
     assert finding["remedy"] == "gear-api migrate"
     assert not Path("orders.db").exists()

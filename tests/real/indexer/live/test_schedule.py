@@ -19,10 +19,11 @@ import pytest
 from opensearchpy.exceptions import NotFoundError
 
 from mappings.names import products_of
+from tests.support.examples import examples
 from tests.support.indexer.fixtures import Place, lines
 from tests.support.indexer.shop import Shop
 
-SECONDS = float(os.environ.get("GEAR_TEST_SCHEDULE_SECONDS", "20"))
+SECONDS = float(os.environ.get("GEAR_TEST_SCHEDULE_SECONDS", examples(10, 60)))
 SEED = int(os.environ.get("GEAR_TEST_SCHEDULE_SEED", "1"))
 IDS = 300
 
@@ -95,7 +96,7 @@ class Workers:
         self._futures.append(self._pool.submit(repeated))
 
     def join(self) -> None:
-        """Backoff for all of them."""
+        """Waits for all of them; raises what one of them raised."""
         self._pool.shutdown()
         for future in self._futures:
             future.result()

@@ -70,7 +70,7 @@ def test_the_rejects_file_is_closed_where_the_source_fails(place: Place) -> None
 
 
 def test_what_would_be_refused_is_an_error(place: Place) -> None:
-    place.load(items(2))
+    place.put(items(2))
     empty = place.json("load", "-", *DRY, stdin=b"", code=1)
     assert "--allow-empty" in empty["error"]
     assert place.json("load", "-", *DRY, "--allow-empty", stdin=b"")["wouldSwap"] is True
@@ -104,7 +104,7 @@ def test_a_definition_that_differs_is_shown_field_by_field(place: Place) -> None
 
 
 def test_a_load_is_refused_in_the_words_of_its_dry_run(place: Place) -> None:
-    place.load(items(20))
+    place.put(items(20))
     source = lines([*items(5), *({"id": number} for number in range(100, 105))])
     options = ("load", "-", "--platform", "730", "--quiet", "--rejects", "mine.ndjson")
     dry = place.json(*options, "--dry-run", stdin=source, code=1)
@@ -119,7 +119,7 @@ def test_a_source_that_is_not_there_is_named(name: str, place: Place) -> None:
 
 
 def test_far_fewer_items_than_serve_would_be_refused(place: Place) -> None:
-    place.load(items(20))
+    place.put(items(20))
     report = place.load(items(9), "--dry-run", code=1)
     assert (report["wouldSwap"], "--min-share" in report["error"]) == (False, True)
     assert place.load(items(9), "--dry-run", "--min-share", "45")["wouldSwap"] is True

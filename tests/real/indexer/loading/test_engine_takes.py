@@ -16,6 +16,7 @@ from indexer.documents.refusal import ItemRefusedError
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import Platform, read_platforms
+from tests.support.examples import examples
 from tests.support.indexer.drawn_items import ITEMS
 
 
@@ -34,7 +35,7 @@ def _platform() -> Platform:
     return cs2
 
 
-@settings(max_examples=25, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25, 100), database=None, suppress_health_check=list(HealthCheck))
 @given(drawn=st.lists(ITEMS, min_size=1, max_size=40))
 def test_accepted_items_are_taken_and_given_back_as_they_are(
     empty_index: tuple[OpenSearch, str], drawn: list[dict[str, Any]]

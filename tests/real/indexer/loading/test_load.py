@@ -91,7 +91,7 @@ def test_what_only_the_engine_refuses_is_a_reject_too(place: Place, monkeypatch:
 
 
 def test_too_many_rejects_leave_the_old_index(place: Place) -> None:
-    old = place.load(items(2))["index"]
+    old = place.put(items(2))
     report = place.load([*items(50, first=100), {"id": 1}], "--max-rejects", "1.5", code=1)
     assert report["swapped"] is False
     assert "--max-rejects" in report["error"]
@@ -102,7 +102,7 @@ def test_too_many_rejects_leave_the_old_index(place: Place) -> None:
 
 
 def test_an_empty_source_leaves_the_old_index_unless_it_is_meant(place: Place) -> None:
-    place.load(items(2))
+    place.put(items(2))
     report = place.load([], code=1)
     assert "--allow-empty" in report["error"]
     assert place.served() == [1, 2]
@@ -111,7 +111,7 @@ def test_an_empty_source_leaves_the_old_index_unless_it_is_meant(place: Place) -
 
 
 def test_a_source_that_breaks_off_leaves_the_old_index(place: Place) -> None:
-    old = place.load(items(2))["index"]
+    old = place.put(items(2))
     (place.folder / "cut.json").write_bytes(orjson.dumps(items(5))[:-10])
     report = place.json("load", "cut.json", "--platform", "730", "--quiet", code=1)
     assert "breaks off" in report["error"]

@@ -24,13 +24,13 @@ def test_a_catalogue_in_minor_units_leaves_the_old_index(place: Place) -> None:
 
 
 def test_where_it_is_meant_the_prices_are_swapped_in(place: Place) -> None:
-    place.load(items(20))
+    place.put(items(20))
     assert place.load(priced(100), "--max-price-change", "100")["swapped"] is True
     assert place.client.get(index=place.alias, id="20")["_source"]["price"] == 2000
 
 
 def test_a_share_of_changed_prices_is_allowed(place: Place) -> None:
-    place.load(items(20))
+    place.put(items(20))
     report = place.load(priced(3, changed=10))
     assert (report["swapped"], report["prices"]) == (True, {"compared": 20, "changed": 10})
     refused = place.load(priced(9, changed=4), "--max-price-change", "10", code=1)
@@ -38,25 +38,25 @@ def test_a_share_of_changed_prices_is_allowed(place: Place) -> None:
 
 
 def test_a_lost_column_of_prices_leaves_the_old_index(place: Place) -> None:
-    place.load(items(20))
+    place.put(items(20))
     report = place.load([{**item, "price": None} for item in items(20)], code=1)
     assert report["prices"] == {"compared": 20, "changed": 20}
 
 
 def test_where_two_generations_serve_the_newest_is_compared(place: Place) -> None:
-    place.load(items(20))
+    place.put(items(20))
     place.client.indices.create(index=f"{place.alias}-20200101000000000-00000000", body={"aliases": {place.alias: {}}})
     assert place.load(priced(100), code=1)["prices"] == {"compared": 20, "changed": 20}
 
 
 def test_new_items_alone_are_no_sign_of_anything(place: Place) -> None:
-    place.load(items(20))
+    place.put(items(20))
     report = place.load([*priced(100, count=9), *items(20, first=100)])
     assert (report["swapped"], report["prices"]) == (True, {"compared": 9, "changed": 9})
 
 
 def test_a_dry_run_says_it_too(place: Place) -> None:
-    place.load(items(20))
+    place.put(items(20))
     report = place.load(priced(100), "--dry-run", code=1)
     assert (report["wouldSwap"], report["prices"]) == (False, {"compared": 20, "changed": 20})
     assert "--max-price-change" in report["refusals"][0]

@@ -42,7 +42,7 @@ def test_an_address_is_loaded_over_cuts(place: Place) -> None:
 
 
 def test_a_cut_that_cannot_be_gone_on_with_leaves_the_old_index(place: Place) -> None:
-    old = place.load(items(2))["index"]
+    old = place.put(items(2))
     with FileServer(lines(items(2000)), ranges=False) as server:
         server.cuts = [1000, 50_000]
         report = place.json("load", server.url(), "--platform", "730", "--quiet", code=1)

@@ -46,7 +46,7 @@ def exported(place: Place, name: str) -> bytes:
 
 
 def test_load_and_export_go_round_without_a_byte_of_difference(place: Place) -> None:
-    place.load([*reversed(items(1200, first=100)), *ODD])
+    place.put([*reversed(items(1200, first=100)), *ODD])
     first = exported(place, "first.ndjson")
     place.json("load", "first.ndjson", "--platform", "730", "--quiet")
     assert exported(place, "second.ndjson") == first
@@ -63,12 +63,12 @@ def test_load_and_export_go_round_without_a_byte_of_difference(place: Place) -> 
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
 def test_a_file_is_compressed_by_its_name(ending: str, place: Place) -> None:
-    place.load(items(3))
+    place.put(items(3))
     assert len(exported(place, f"a.ndjson{ending}").splitlines()) == 3
 
 
 def test_items_go_to_stdout_and_talk_to_stderr(place: Place) -> None:
-    place.load(items(3))
+    place.put(items(3))
     result = place.run("export", "--platform", "cs2")
     assert [orjson.loads(line)["id"] for line in result.stdout.splitlines()] == [1, 2, 3]
     assert "3 items" in result.stderr
@@ -85,7 +85,7 @@ def test_an_empty_platform_is_an_empty_file_and_nothing_loaded_is_an_error(place
 
 
 def test_what_is_loaded_meanwhile_is_not_in_it(place: Place) -> None:
-    place.load(items(10))
+    place.put(items(10))
     pieces = Export(place.client, place.alias, page_items=4).pieces()
     first = next(pieces)
     place.load(items(3, first=500), "--keep", "2", "--min-share", "0")
@@ -94,7 +94,7 @@ def test_what_is_loaded_meanwhile_is_not_in_it(place: Place) -> None:
 
 
 def test_a_point_in_time_that_the_engine_lost_is_an_error(place: Place) -> None:
-    place.load(items(5))
+    place.put(items(5))
     export = Export(place.client, place.alias, page_items=2)
     pieces = export.pieces()
     next(pieces)
@@ -115,7 +115,7 @@ def test_a_product_of_another_kind_is_an_error(place: Place, product: dict[str, 
 
 
 def test_lines_are_what_a_load_reads(place: Place) -> None:
-    place.load(ODD)
+    place.put(ODD)
     text = place.run("export", "--platform", "730", "--quiet").stdout_bytes
     assert text == exported(place, "a.ndjson")
     report = place.json("load", "-", "--platform", "730", "--quiet", stdin=text)

@@ -35,15 +35,16 @@ async def test_each_change_has_the_token_that_made_it(shop: Shop) -> None:
     assert [sorted(event) for event in moved.json()["order"]["history"]] == [["at", "reason", "state"]] * 2
 
 
-async def test_the_service_itself_is_system(shop: Shop) -> None:
-    order = await shop.placed()
-    await apply_expiry(shop.store, datetime.now(UTC) + timedelta(hours=1), timedelta(minutes=1), FailingRows("test"))
-    assert (await actors(shop, order["id"]))[-1] == ("failed", "system", None)
-    trial = await create_token(shop, "trial", "order", sandbox=True)
-    tried = (await shop.order("-20", trial.plaintext)).json()["order"]["id"]
+async def test_the_service_itself_is_system(small_shop: Shop) -> None:
+    order = await small_shop.placed()
+    now = datetime.now(UTC)
+    await apply_expiry(small_shop.store, now + timedelta(hours=1), timedelta(minutes=1), FailingRows("test"))
+    assert (await actors(small_shop, order["id"]))[-1] == ("failed", "system", None)
+    trial = await create_token(small_shop, "trial", "order", sandbox=True)
+    tried = (await small_shop.order("-20", trial.plaintext)).json()["order"]["id"]
 
     async def failed() -> bool:
-        return (await actors(shop, tried))[-1] == ("failed", "system", None)
+        return (await actors(small_shop, tried))[-1] == ("failed", "system", None)
 
     await until(failed, otherwise="the sandbox did not move the order")
 

@@ -22,14 +22,14 @@ async def reads(shop: Shop) -> list[tuple[str | None, str]]:
     ]
 
 
-async def test_fulfilment_gets_what_was_ordered_with_and_the_read_is_recorded(shop: Shop) -> None:
-    order = (await shop.app.client.post("/v1/gear", json=ORDER_BODIES["all"])).json()["order"]
-    token = await shop.token("fulfil")
-    response = await shop.get(f"/v1/orders/{order['id']}/fulfilment", token)
+async def test_fulfilment_gets_what_was_ordered_with_and_the_read_is_recorded(small_shop: Shop) -> None:
+    order = (await small_shop.app.client.post("/v1/gear", json=ORDER_BODIES["all"])).json()["order"]
+    token = await small_shop.token("fulfil")
+    response = await small_shop.get(f"/v1/orders/{order['id']}/fulfilment", token)
     assert response.status_code == 200
     assert response.json() == EXAMPLES["getFulfilment"]["response"]
     assert response.headers["Cache-Control"] == "no-store"
-    ((actor, subject),) = await reads(shop)
+    ((actor, subject),) = await reads(small_shop)
     assert actor is not None
     assert (actor.startswith("tok_"), subject) == (True, order["id"])
 
@@ -67,11 +67,11 @@ async def test_an_unknown_order_and_one_of_a_sandbox_are_not_found(small_shop: S
     assert await reads(small_shop) == []
 
 
-async def test_erased_data_are_gone(shop: Shop) -> None:
-    order = await shop.placed(account="client-17")
-    await shop.move(order["id"], "created", "failed")
-    async with shop.store.transaction() as connection:
+async def test_erased_data_are_gone(small_shop: Shop) -> None:
+    order = await small_shop.placed(account="client-17")
+    await small_shop.move(order["id"], "created", "failed")
+    async with small_shop.store.transaction() as connection:
         assert await erase_batch(connection, datetime.now(UTC) + timedelta(days=1), 10) == 1
-    response = await shop.get(f"/v1/orders/{order['id']}/fulfilment")
+    response = await small_shop.get(f"/v1/orders/{order['id']}/fulfilment")
     assert (response.status_code, response.json()["error"]["code"]) == (410, "personal_data_erased")
-    assert await reads(shop) == []
+    assert await reads(small_shop) == []

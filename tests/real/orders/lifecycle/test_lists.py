@@ -6,9 +6,12 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Connection
 
 from store.auth import tokens
 from store.connection.engine import Store
+from store.newest import Position
 from store.orders import orders
 from store.records import Order
 from tests.support.api.envelope import error_of
@@ -153,22 +156,29 @@ async def test_what_cannot_be_listed_is_a_422_that_names_it(refusing_shop: Shop,
     assert {detail["field"] for detail in error["details"]} == {field}
 
 
-async def test_lists_are_read_from_indices(small_shop: Shop) -> None:
+@pytest.mark.parametrize("after", [None, Position(BEGAN, "ord_x")], ids=["first page", "next page"])
+async def test_lists_are_read_from_indices(small_shop: Shop, after: Position | None) -> None:
     await fill(small_shop.store, 3)
-    wants = {
-        "token_id = 'x'": "orders_of_token ",
-        "token_id = 'x' AND state = 'created'": "orders_of_token_in_state ",
-        "state = 'created'": "orders_in_state ",
-        "account = 'x'": "orders_of_account ",
-        "item = 1": "orders_of_item ",
-        "created_at < 9": "orders_in_time ",
-    }
+    wants: list[tuple[dict[str, Any], str]] = [
+        ({"token_id": "x"}, "orders_of_token "),
+        ({"token_id": "x", "state": "created"}, "orders_of_token_in_state "),
+        ({"state": "created"}, "orders_in_state "),
+        ({"account": "x"}, "orders_of_account "),
+        ({"item": 1}, "orders_of_item "),
+        ({}, "orders_in_time "),
+    ]
+    executed: list[tuple[str, Any]] = []
+
+    def listen(connection: Connection, cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        executed.append((statement, parameters))
+
     async with small_shop.store.reading() as connection:
-        for condition, index in wants.items():
-            rows = await connection.exec_driver_sql(
-                f"EXPLAIN QUERY PLAN SELECT * FROM orders WHERE sandbox = 0 AND {condition} "
-                "ORDER BY created_at DESC, id DESC LIMIT 21"
-            )
-            plan = " ".join(str(row.detail) for row in rows)
+        event.listen(connection.sync_connection, "before_cursor_execute", listen)
+        for wanted, index in wants:
+            executed.clear()
+            await orders.list_newest(connection, orders.OrderFilter(sandbox=False, **wanted), after, 20)
+            ((statement, parameters),) = executed
+            rows = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            plan = "".join(f"{row.detail} " for row in rows)
             assert index in plan, plan
             assert "TEMP B-TREE" not in plan, plan

@@ -18,10 +18,10 @@ def path_of(order: dict[str, Any]) -> str:
     return str(order["statusUrl"]).removeprefix("http://gear.test")
 
 
-async def test_the_buyer_sees_the_order_without_a_token(shop: Shop) -> None:
-    order = await shop.placed(**URLS)
+async def test_the_buyer_sees_the_order_without_a_token(small_shop: Shop) -> None:
+    order = await small_shop.placed(**URLS)
     with capture_logs() as logs:
-        page = await shop.app.client.get(path_of(order), headers={"Authorization": ""})
+        page = await small_shop.app.client.get(path_of(order), headers={"Authorization": ""})
     assert page.status_code == 200
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
     for text in ("Order received", "AK-47 | Redline (Field-Tested)", "22.47 USD", 'http-equiv="refresh"'):

@@ -63,28 +63,28 @@ async def test_every_item_goes_through_what_the_table_says(shop: Shop) -> None:
         assert [(event["state"], event["reason"]) for event in happened] == events_of(scenario), begins
 
 
-async def test_a_trade_link_decides_over_the_item(shop: Shop) -> None:
-    token = await shop.token("order", sandbox=True)
+async def test_a_trade_link_decides_over_the_item(small_shop: Shop) -> None:
+    token = await small_shop.token("order", sandbox=True)
     for number, (name, scenario) in enumerate(BY_TRADE_LINK.items()):
-        response = await shop.order(f"-11{number}", token, additionalFields={"tradeLink": LINK + name})
+        response = await small_shop.order(f"-11{number}", token, additionalFields={"tradeLink": LINK + name})
         assert response.status_code == 201, response.text
-        await run_all(shop)
-        happened = await history(shop, token, response.json()["order"]["id"])
+        await run_all(small_shop)
+        happened = await history(small_shop, token, response.json()["order"]["id"])
         assert [(event["state"], event["reason"]) for event in happened] == events_of(scenario), name
-    sold = await shop.order("-40", token, additionalFields={"tradeLink": LINK + "SBX-HOLD"})
+    sold = await small_shop.order("-40", token, additionalFields={"tradeLink": LINK + "SBX-HOLD"})
     assert error_of(sold)["code"] == "item_unavailable"
-    assert (await shop.order("-11", token, additionalFields={"tradeLink": LINK + "aBc-_123"})).status_code == 201
+    assert (await small_shop.order("-11", token, additionalFields={"tradeLink": LINK + "aBc-_123"})).status_code == 201
 
 
-async def test_moves_come_by_themselves_one_after_the_other(shop: Shop) -> None:
-    token = await shop.token("order", sandbox=True)
-    order_id = (await shop.order("-10", token)).json()["order"]["id"]
+async def test_moves_come_by_themselves_one_after_the_other(small_shop: Shop) -> None:
+    token = await small_shop.token("order", sandbox=True)
+    order_id = (await small_shop.order("-10", token)).json()["order"]["id"]
 
     async def completed() -> bool:
-        return bool((await history(shop, token, order_id))[-1]["state"] == "completed")
+        return bool((await history(small_shop, token, order_id))[-1]["state"] == "completed")
 
     await until(completed, otherwise="not yet")
-    times = [datetime.fromisoformat(event["at"]) for event in await history(shop, token, order_id)]
+    times = [datetime.fromisoformat(event["at"]) for event in await history(small_shop, token, order_id)]
     assert len(times) == 4
     # the answer shows milliseconds, so one may be missing
     assert all(later - times[0] >= n * timedelta(seconds=SOON, milliseconds=-1) for n, later in enumerate(times))

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -17,11 +17,12 @@ from api.cheapest.service import find_offers
 from api.retention import KEY_RETENTION, apply_retention
 from api.settings import Settings
 from store.auth import tokens
-from tests.support.api.catalogue import CS2, put_index, simple_item
+from tests.support.api.catalogue import simple_item
 from tests.support.api.envelope import error_of, fields_of
 from tests.support.api.waiting import until
 from tests.support.app import new_token, settings_for
-from tests.support.orders.shop import Shop, bearer, opened
+from tests.support.indices import new_prefix
+from tests.support.orders.shop import Shop, bearer, load, opened
 
 URL = "/v1/gear/cheapest"
 REDLINE, ASIIMOV = "AK-47 | Redline (Field-Tested)", "AWP | Asiimov (Field-Tested)"
@@ -38,20 +39,29 @@ ITEMS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def prefix(opensearch_url: str) -> Iterator[str]:
+    """Of the index of all these tests; each finds the items as they are on offer."""
+    with new_prefix(opensearch_url) as prefix:
+        yield prefix
+
+
 @pytest.fixture(params=["sqlite_url", "postgres_database_url"])
-def stocked(request: pytest.FixtureRequest, opensearch_url: str, index_prefix: str, tmp_path: Path) -> Settings:
-    """Settings of an app on each database, with ten offers of a name."""
+def settings(request: pytest.FixtureRequest, opensearch_url: str, prefix: str, tmp_path: Path) -> Settings:
+    """Settings of an app on each database."""
     url = str(request.getfixturevalue(request.param))
-    settings = settings_for(opensearch_url, index_prefix, tmp_path, database_url=url)
-    put_index(settings, CS2, ITEMS)
-    return settings
+    return settings_for(opensearch_url, prefix, tmp_path, database_url=url)
 
 
 @pytest.fixture
-async def shop(stocked: Settings) -> AsyncIterator[Shop]:
-    """A running app with the offers."""
-    async with opened(stocked) as opened_shop:
+async def shop(settings: Settings) -> AsyncIterator[Shop]:
+    """A running app with ten offers of a name."""
+    await load(settings, ITEMS)
+    async with opened(settings) as opened_shop:
         yield opened_shop
+
+
+on_one_database = pytest.mark.parametrize("settings", ["sqlite_url"], indirect=True)
 
 
 def body_for(count: int = 1, max_price: float = 100, **more: Any) -> dict[str, Any]:
@@ -98,6 +108,7 @@ async def test_all_are_ordered_or_none(shop: Shop) -> None:
     assert items_of(await ask(shop, body_for(6, 5.5))) == BY_PRICE[:6]
 
 
+@on_one_database
 async def test_the_price_filter_and_the_highest_price_hold_together(shop: Shop) -> None:
     def search(**price: float) -> dict[str, Any]:
         return {"query": "redline", "filters": {"price": price}}
@@ -107,6 +118,7 @@ async def test_the_price_filter_and_the_highest_price_hold_together(shop: Shop) 
     assert items_of(await ask(shop, body_for(3, 4, search=search(min=3, max=50)))) == [11, 12, 18]
 
 
+@on_one_database
 async def test_nothing_is_read_more_loosely_than_it_was_typed(shop: Shop) -> None:
     typo = {"query": "redlime"}
     assert (await shop.app.search({**typo, "platform": 730})).json()["total"] == 11
@@ -222,6 +234,7 @@ async def test_many_buyers_of_the_same_get_each_item_once(shop: Shop) -> None:
     assert available_of(await ask(shop, body_for(account="last"))) == 0
 
 
+@on_one_database
 async def test_beyond_the_quota_nothing_is_ordered(shop: Shop) -> None:
     async with shop.store.transaction() as connection:
         created = await tokens.create(connection, "small", ["order"], False, None, datetime.now(UTC), max_active=2)
@@ -230,6 +243,7 @@ async def test_beyond_the_quota_nothing_is_ordered(shop: Shop) -> None:
     assert items_of(await ask(shop, body_for(2), token=created.plaintext)) == [20, 19]
 
 
+@on_one_database
 async def test_a_sandbox_orders_what_is_completed(shop: Shop) -> None:
     token = await new_token(shop.app.settings.database_url, "order", sandbox=True)
     assert available_of(await ask(shop, body_for(2, 9.99), token=token)) == 0

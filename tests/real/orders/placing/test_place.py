@@ -31,8 +31,8 @@ def without_secrets(order: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("body", list(ORDER_BODIES))
-async def test_the_answer_has_exactly_the_fields_of_the_contract(shop: Shop, golden: Golden, body: str) -> None:
-    response = await shop.app.client.post("/v1/gear", json=ORDER_BODIES[body])
+async def test_the_answer_has_exactly_the_fields_of_the_contract(small_shop: Shop, golden: Golden, body: str) -> None:
+    response = await small_shop.app.client.post("/v1/gear", json=ORDER_BODIES[body])
     assert response.status_code == 201, response.text
     assert response.headers["Content-Type"] == "application/json"
     order = response.json()["order"]
@@ -40,15 +40,15 @@ async def test_the_answer_has_exactly_the_fields_of_the_contract(shop: Shop, gol
     golden(f"orders/placed_{body}", {**response.json(), "order": without_secrets(order)})
 
 
-async def test_the_order_is_found_where_location_says_with_its_history(shop: Shop) -> None:
-    placed = await shop.order()
-    response = await shop.get(placed.headers["Location"])
+async def test_the_order_is_found_where_location_says_with_its_history(small_shop: Shop) -> None:
+    placed = await small_shop.order()
+    response = await small_shop.get(placed.headers["Location"])
     order = placed.json()["order"]
     history = [{"state": "created", "at": order["createdAt"], "reason": None}]
     assert response.status_code == 200
     assert response.json() == {"status": "success", "order": {**order, "history": history}}
-    await shop.move(order["id"], "created", "processing", "delivered")
-    moved = (await shop.get(placed.headers["Location"])).json()["order"]
+    await small_shop.move(order["id"], "created", "processing", "delivered")
+    moved = (await small_shop.get(placed.headers["Location"])).json()["order"]
     assert moved["state"] == "delivered"
     assert [(event["state"], event["reason"]) for event in moved["history"]] == [
         ("created", None),

@@ -67,13 +67,13 @@ async def test_a_retry_at_the_quota_gets_its_order(shop: Shop) -> None:
     assert is_replay_of(await shop.app.client.post("/v1/gear", json=plain, headers=bearer(token)), second)
 
 
-async def test_an_account_has_a_quota_of_its_own(shop: Shop) -> None:
-    token = (await limited(shop.store, max_active=10, max_active_per_account=1)).plaintext
-    assert (await shop.order(KNIFE, token, account="ann")).status_code == 201
-    refused = await shop.order(FREE, token, account="ann")
+async def test_an_account_has_a_quota_of_its_own(small_shop: Shop) -> None:
+    token = (await limited(small_shop.store, max_active=10, max_active_per_account=1)).plaintext
+    assert (await small_shop.order(KNIFE, token, account="ann")).status_code == 201
+    refused = await small_shop.order(FREE, token, account="ann")
     assert refusal(refused) == (429, "too_many_orders")
     assert "account" in refused.json()["error"]["message"]
-    assert (await shop.order(FREE, token, account="bob")).status_code == 201
+    assert (await small_shop.order(FREE, token, account="bob")).status_code == 201
 
 
 async def test_the_quota_is_exact_for_orders_that_come_at_once_to_two_processes(settings: Settings) -> None:

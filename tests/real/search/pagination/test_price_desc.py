@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from api.search.price_desc import PriceHistogram, PriceHistograms
 from mappings.money import MAX_MINOR
+from tests.support.examples import examples
 from tests.support.search import oracle
 from tests.support.search.bodies import bodies
 from tests.support.search.fixtures import SearchedItems
@@ -47,7 +48,7 @@ def prunes_as_for_millions() -> Iterator[None]:
         yield
 
 
-@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20, 80), suppress_health_check=list(HealthCheck))
 @given(data=st.data(), limit=st.integers(1, 6), page=st.integers(1, 12), guess=st.none() | histograms())
 def test_a_pruned_page_is_what_a_plain_sort_gives(
     searched_items: SearchedItems, data: Any, limit: int, page: int, guess: PriceHistogram | None

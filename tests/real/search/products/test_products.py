@@ -28,7 +28,7 @@ def item(number: int, name: str, kind: str = "Rifle", **more: Any) -> Item:
 
 
 async def ids(app: RunningApp, query: str, **more: Any) -> list[int]:
-    """The ids that a text finds, twice in a row: what was looked up first is remembered then."""
+    """The ids that a text finds, three times in a row: what was looked up first is remembered then."""
     id_lists: list[list[int]] = []
     for _ in range(3):
         response = await app.search({"query": query, "limit": 100, **more})

@@ -19,6 +19,7 @@ from api.settings import Settings
 from tests.support.api.catalogue import CS2, put_index
 from tests.support.app import new_token, settings_for
 from tests.support.exact_json import dumps
+from tests.support.examples import examples
 from tests.support.platforms import shared_platforms
 from tests.support.search import oracle
 from tests.support.search.bodies import bodies
@@ -221,7 +222,7 @@ async def _explained(url: str, prefix: str, number: int, body: dict[str, Any]) -
         await engine.close()
 
 
-@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15, 60), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_reasons_are_the_truth(searched_items: SearchedItems, opensearch_url: str, data: Any) -> None:
     body = {**data.draw(bodies(searched_items.values)), "groupBy": None}  # the place is told among items

@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -35,27 +33,29 @@ BODIES: dict[str, dict[str, Any]] = {
 class Shop:
     """The app on three items, its engine behind a proxy, and what happens to an item within a search."""
 
-    def __init__(self, app: RunningApp, proxy: ChangingProxy, engine_url: str) -> None:
+    def __init__(self, app: RunningApp, proxy: ChangingProxy, engine: httpx.Client) -> None:
         self.app = app
         self._proxy = proxy
-        self._engine = httpx.Client(base_url=engine_url, timeout=60)
-
-    def close(self) -> None:
-        self._engine.close()
+        self._engine = engine
+        self._documents = f"/{app.settings.alias(CS2.id)}/_doc"
+        self._third = engine.get(f"{self._documents}/3").json()["_source"]
 
     async def responses(self, body: dict[str, Any], moves: str, *, within: bool) -> tuple[Any, Any]:
-        """The answer of a search under which an item goes or one comes, and that of the same search afterwards.
+        """The answer of a search under which an item goes or one comes, and that of the same search afterwards; then
+        the items are as before.
 
         That happens `within` its first round trip, between the page and its facets, or else behind it.
         """
         engine_requests: list[str] = []
+        number = 3 if moves == "goes" else 9
+        happen, undo = (self._delete, self._put) if moves == "goes" else (self._put, self._delete)
 
         def change(exchange: Exchange) -> None:
             counts_facets = exchange.path.startswith("/_msearch") and any(self._are_of_facets(exchange, body))
             if engine_requests or not counts_facets:
                 return
             engine_requests.append(exchange.path)
-            self._move(moves)
+            happen(number)
             if within:
                 exchange.json = {**exchange.json, "responses": self._spliced(exchange, body)}
 
@@ -63,7 +63,9 @@ class Shop:
         first = await self.app.search(body)
         self._proxy.change = lambda _: None
         assert engine_requests
-        return first.json(), (await self.app.search(body)).json()
+        again = await self.app.search(body)
+        undo(number)
+        return first.json(), again.json()
 
     @staticmethod
     def _are_of_facets(exchange: Exchange, body: dict[str, Any]) -> list[bool]:
@@ -79,45 +81,35 @@ class Shop:
         )
         return [new if is_of_facets else old for is_of_facets, old, new in responses]
 
-    def _move(self, moves: str) -> None:
-        document = f"/{self.app.settings.alias(CS2.id)}/_doc"
-        if moves == "goes":
-            deleted = self._engine.delete(f"{document}/3", params={"refresh": "true"})
-            assert deleted.status_code == 200, deleted.text
-            return
-        source = self._engine.get(f"{document}/3").json()["_source"]
-        come = self._engine.put(f"{document}/9", params={"refresh": "true"}, json={**source, "id": 9})
-        assert come.status_code == 201, come.text
+    def _put(self, number: int) -> None:
+        """The third item under this number."""
+        document = {**self._third, "id": number}
+        put = self._engine.put(f"{self._documents}/{number}", params={"refresh": "true"}, json=document)
+        assert put.status_code == 201, put.text
+
+    def _delete(self, number: int) -> None:
+        deleted = self._engine.delete(f"{self._documents}/{number}", params={"refresh": "true"})
+        assert deleted.status_code == 200, deleted.text
 
 
-@asynccontextmanager
-async def shop(opensearch_url: str, folder: Path) -> AsyncIterator[Shop]:
-    async with serving(opensearch_url, folder, ITEMS) as (direct, _):
-        with changing(opensearch_url) as proxy:
+@pytest.fixture(scope="module")
+async def shop(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
+    async with serving(opensearch_url, tmp_path_factory.mktemp("facets"), ITEMS) as (direct, _):
+        with changing(opensearch_url) as proxy, httpx.Client(base_url=opensearch_url, timeout=60) as engine:
             settings = direct.settings.model_copy(update={"opensearch_url": proxy.url})
             async with running(settings) as app:
-                started = Shop(app, proxy, opensearch_url)
-                try:
-                    yield started
-                finally:
-                    started.close()
+                yield Shop(app, proxy, engine)
 
 
 @pytest.mark.parametrize("moves", ["goes", "comes"])
 @pytest.mark.parametrize("name", BODIES)
-async def test_a_page_and_its_facets_are_of_one_moment(
-    opensearch_url: str, tmp_path: Path, name: str, moves: str
-) -> None:
-    async with shop(opensearch_url, tmp_path) as started:
-        response, now = await started.responses(BODIES[name], moves, within=True)
-        assert response == now
+async def test_a_page_and_its_facets_are_of_one_moment(shop: Shop, name: str, moves: str) -> None:
+    response, now = await shop.responses(BODIES[name], moves, within=True)
+    assert response == now
 
 
 @pytest.mark.parametrize("moves", ["goes", "comes"])
 @pytest.mark.parametrize("facet", ["price", "float"])
-async def test_a_histogram_and_its_ends_are_of_one_moment(
-    opensearch_url: str, tmp_path: Path, facet: str, moves: str
-) -> None:
-    async with shop(opensearch_url, tmp_path) as started:
-        response, now = await started.responses({"facets": [facet]}, moves, within=False)
-        assert response == now
+async def test_a_histogram_and_its_ends_are_of_one_moment(shop: Shop, facet: str, moves: str) -> None:
+    response, now = await shop.responses({"facets": [facet]}, moves, within=False)
+    assert response == now

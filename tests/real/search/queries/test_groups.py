@@ -1,4 +1,4 @@
-"""Cards: one a name, exact in every sort and on every page, whatever happens between two questions to the engine."""
+"""Groups: one a name, exact in every sort and on every page, whatever happens between two questions to the engine."""
 
 import asyncio
 import secrets

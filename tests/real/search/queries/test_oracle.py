@@ -39,7 +39,7 @@ def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedIt
         }
 
 
-@settings(max_examples=4, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(4, 16), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_count_of_a_facets_value_is_the_total_of_the_search_with_it(
     searched_items: SearchedItems, data: Any
@@ -53,7 +53,7 @@ def test_the_count_of_a_facets_value_is_the_total_of_the_search_with_it(
             assert searched_items.search(with_it)[1] == entry["count"], (name, entry)
 
 
-@settings(max_examples=4, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(4, 16), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_count_of_a_bucket_is_the_total_of_the_search_within_it(searched_items: SearchedItems, data: Any) -> None:
     body = {**data.draw(bodies(searched_items.values)), "facets": ["price", "float"]}

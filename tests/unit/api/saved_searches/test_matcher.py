@@ -26,7 +26,7 @@ from store.feeds import Segment
 from store.records import Place
 from store.saved_searches import matching, searches
 from store.saved_searches.searches import SavedSearch
-from store.schema import search_matches
+from store.search_schema import search_matches
 from tests.support.orders.desk import desk_at
 from tests.support.platforms import shared_platforms
 
@@ -70,7 +70,7 @@ async def save(store: Store, token_id: str) -> None:
         segment = Segment(id="0" * 16, first=1, last=0, opened_at=NOW, closed_at=None)
         await feeds.open_segment(connection, NAME, 0, segment)
         await feeds.commit(connection, NAME, 0, segment.id, CHANGES, "{}")
-        await matching.begin(connection, NAME, Place(segment.id, 0), is_first=True)
+        await matching.begin(connection, NAME, Place(segment.id, 0), NOW)
         for number in range(SEARCHES):
             search = SavedSearch(
                 id=searches.new_id(),
