@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from store.auth.tokens import CreatedToken
 from store.connection.engine import Store
-from store.saved_searches import matching, searches
 from store.records import Place
+from store.saved_searches import matching, searches
 from store.saved_searches.searches import SavedSearch
 from tests.support.store.fixtures import NOW
 
