@@ -27,7 +27,7 @@ def start(arrival: Arrival) -> None:
 
 
 def response_headers(scope: Scope) -> dict[str, str]:
-    """What the response to a request has besides its own headers, once it is sent; whoever handles it adds to them."""
+    """The headers that `RequestIdMiddleware` adds to the response; whoever handles the request may set more."""
     headers: dict[str, str] = scope.setdefault(_HEADERS_KEY, {})
     return headers
 

@@ -68,7 +68,7 @@ INTERVALS: Final = Intervals()
 
 
 class Recorder:
-    """Ticks while it has the lease. `on_commit` are called after changes were committed."""
+    """Ticks while it has the lease. Each function of `on_commit` is called after changes were committed."""
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ Read = TypeVar("Read")
 
 
 class Calls:
-    """The connections to OpenSearch, and what every call by them has in common."""
+    """The connections to OpenSearch, with the deadline and the checks of every call."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Calls:
         *,
         may_be_missing: bool = False,
     ) -> Response:
-        """The complete response to a search body; raises as `search`. Every search that is alone is sent by this.
+        """The complete response to a search body; raises as `Searches.search`. Every single search is sent by this.
 
         Of indices that `may_be_missing` those that exist are searched.
         """

@@ -218,23 +218,27 @@ class Searches(Calls):
         except ForbiddenError:
             return None
 
-    async def open_pit(self, platforms: Sequence[Platform], keep_seconds: float) -> OpenedPit:
-        """Opens a point in time that is kept for so long after each use; raises as `search` does."""
+    async def open_pit(
+        self, platforms: Sequence[Platform], keep_seconds: float, discard: Callable[[str], object]
+    ) -> OpenedPit:
+        """Opens a point in time that is kept for so long after each use; raises as `search` does.
+
+        `discard` gets one that cannot be used, and closes it later: here the request may have no time left.
+        """
         params = {"keep_alive": f"{round(keep_seconds * 1000)}ms", "allow_partial_pit_creation": "false"}
         serving = await self.generations(platforms)
         try:
             pit = await self._read(self._client.create_pit(index=self._aliases(platforms), params=params), _pit_of)
         except NotLoadedError as error:
-            return await self.open_pit(self._without(platforms, error), keep_seconds)
+            return await self.open_pit(self._without(platforms, error), keep_seconds, discard)
+        is_current = False
         try:
             is_current = await self.generations(platforms) == serving
-        except BaseException:
-            with suppress(ApiError):
-                await self.close_pits([pit])
-            raise
+        finally:
+            if not is_current:
+                discard(pit)
         if not is_current:  # the catalogue was replaced in between
-            await self.close_pits([pit])
-            return await self.open_pit(platforms, keep_seconds)
+            return await self.open_pit(platforms, keep_seconds, discard)
         return OpenedPit(pit, _products_of(serving))
 
     async def search_pit(self, body: Json, products: Products) -> EngineResponse:

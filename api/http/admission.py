@@ -26,7 +26,7 @@ FIXED: Final = {
     "health": 32,
     "catalogue": 4,  # writes to the catalogue, each in a thread
     "body": 512,  # requests whose bodies are on the way, each of 64 KiB at most
-    "feed": 20_000,  # readers of changes: those who wait cost nothing but their connection
+    "feed": 20_000,  # what waits for changes: it costs nothing but its connection
 }
 BUDGETS: Final = (*ADAPTIVE, *FIXED, "export")
 EXPORT_SHARE: Final = 4  # pages of cursors take at most this part of the searches in flight
@@ -233,13 +233,13 @@ class Admission:
             self._adaptive[budget].add(now, seconds, self.budgets[budget].in_flight)
 
 
-def budget_of(path: str) -> str:
+def budget_of(method: str, path: str) -> str:
     if path.startswith("/health/") or path == "/metrics":
         return "health"
     if path.startswith("/v1/catalogue/"):
         return "catalogue"
-    if path in ("/v1/gear/changes", "/v1/searches"):  # what waits for the feed, a new search until that has begun
-        return "feed"
+    if path == "/v1/gear/changes" or (method, path) == ("POST", "/v1/searches"):
+        return "feed"  # a new saved search waits until the feed has begun
     if path == "/v1/gear/prices":
         return "export"
     if path in ("/v1/gear", "/v1/gear/cheapest") or path.startswith(("/v1/orders", "/orders/")):

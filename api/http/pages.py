@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
-from weakref import WeakKeyDictionary
 
 import orjson
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -18,6 +17,7 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.params import Depends as Dependency
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse
 
+from api.current_request import without_request
 from api.errors import ApiError
 from api.http.dependencies import NoQuery
 
@@ -31,7 +31,6 @@ _MEDIA_TYPES: Final = {
     "favicon.png": "image/png",
 }
 _CACHE_A_DAY: Final = {"Cache-Control": "public, max-age=86400"}
-_described: Final = WeakKeyDictionary[FastAPI, "asyncio.Task[tuple[bytes, str]]"]()
 
 
 def policy(directives: Mapping[str, str]) -> str:
@@ -59,10 +58,11 @@ async def for_language_models(request: Request, _: NoQuery) -> PlainTextResponse
 
 
 async def _descriptions(app: FastAPI) -> tuple[bytes, str]:
-    """The OpenAPI description and its overview, made once, in a thread: no request waits for that."""
-    if app not in _described:
-        _described[app] = asyncio.create_task(asyncio.to_thread(_describe, app))
-    return await asyncio.shield(_described[app])
+    """The OpenAPI description and its overview, made once, in a thread: no other request waits for that."""
+    if not hasattr(app.state, "described"):
+        app.state.described = asyncio.create_task(asyncio.to_thread(_describe, app), context=without_request())
+    described: tuple[bytes, str] = await asyncio.shield(app.state.described)
+    return described
 
 
 def _describe(app: FastAPI) -> tuple[bytes, str]:

@@ -242,7 +242,7 @@ class AdmittedRequest:
         self._protocol = protocol
         self._app = app
         self._admission = admission
-        self._budget = budget_of(cycle.scope["path"])
+        self._budget = budget_of(cycle.scope["method"], cycle.scope["path"])
         self._current_budget: str | None = None  # the budget in which it has a place
         self._task: asyncio.Task[None] | None = None
         self._started_at = 0.0

@@ -58,7 +58,8 @@ def request_facts() -> dict[str, str]:
 
 
 class RequestIdMiddleware:
-    """Gives every response its `X-Request-Id` and what browsers and caches must know, reports and logs it.
+    """Gives every response its `X-Request-Id`, its `response_headers` and what browsers and caches must know, reports
+    and logs it.
 
     A client's own id is used when it consists of 1 to 64 letters, digits, dots, dashes and underscores. The log has the
     route's template instead of the path, because the path of a buyer's page is a secret.

@@ -142,8 +142,8 @@ def sequences_by_clause(entries: Iterable[MatchedEntry]) -> dict[str, list[int]]
 
 
 def cut(matches: Mapping[int, int], last: int, maximum: int) -> int:
-    """The change up to which there are no more than `maximum` matches, whose number is given by change; the first one
-    is never left out.
+    """The change up to which there are at most `maximum` matches, or the first with matches; `matches` counts them by
+    change, and `last` is the last one to take.
     """
     for seq, total in zip(seqs := sorted(matches), accumulate(matches[seq] for seq in seqs), strict=True):
         if total > maximum:

@@ -122,7 +122,7 @@ class PointsInTime:
         except PitGoneError as error:
             raise ApiError("search_unavailable") from error
         finally:
-            self._tasks.start(self._close([pit.id]))  # the response need not wait for it
+            self._start_closing(pit.id)
 
     def resume(self, cursor: Cursor) -> PointInTime:
         return self._point_in_time(OpenedPit(cursor.pit, cursor.products), shared=cursor.shared)
@@ -180,12 +180,12 @@ class PointsInTime:
 
     async def _open_in_engine(self, platforms: Sequence[Platform]) -> OpenedPit:
         try:
-            return await self._engine.open_pit(platforms, self._engine_seconds)
+            return await self._engine.open_pit(platforms, self._engine_seconds, self._start_closing)
         except TooManyPitsError:
             if not self._released:
                 raise
         await self._close_released(time.monotonic())
-        return await self._engine.open_pit(platforms, self._engine_seconds)
+        return await self._engine.open_pit(platforms, self._engine_seconds, self._start_closing)
 
     async def _close_released(self, before: float) -> None:
         due = [pit for pit, released_at in self._released.items() if released_at <= before]
@@ -193,6 +193,10 @@ class PointsInTime:
             del self._released[pit]
         if due:
             await self._close(due)
+
+    def _start_closing(self, pit: str) -> None:
+        """Closes it beside the request, which need not wait for that and has no deadline for it."""
+        self._tasks.start(self._close([pit]))
 
     async def _close(self, pits: list[str]) -> None:
         try:

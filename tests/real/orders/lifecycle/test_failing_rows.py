@@ -15,7 +15,7 @@ from api.retention import apply_retention
 from store import audit
 from store.auth import tokens
 from store.auth.tokens import Token
-from store.orders import idempotency, orders, privacy
+from store.orders import batches, idempotency, orders, privacy
 from store.records import Actor
 from tests.support.orders.shop import FREE, KNIFE, Shop
 
@@ -35,7 +35,8 @@ def moving_fails(monkeypatch: pytest.MonkeyPatch, bad: str) -> None:
             raise KeyError(order_id)
         return await move(connection, order_id, *arguments)
 
-    monkeypatch.setattr(orders, "move", failing)
+    for module in (orders, batches):
+        monkeypatch.setattr(module, "move", failing)
 
 
 async def states(shop: Shop, *order_ids: str) -> list[str]:

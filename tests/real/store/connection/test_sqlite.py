@@ -81,8 +81,9 @@ async def test_nobody_waits_for_a_lock_but_the_writer(url: str, store: Store) ->
         async with turns() as counted, asyncio.timeout(BOUND):
             writer = asyncio.create_task(write(store))
             await asyncio.wait({writer}, timeout=0.2)
+            while counted() <= 100:  # on a busy machine too
+                await asyncio.sleep(0)
             assert not writer.done()
-            assert counted() > 100
             other.execute("ROLLBACK")
             await writer
     assert await read(store) == 1

@@ -94,13 +94,20 @@ async def test_a_page_in_place_of_the_list_of_logs_is_an_error() -> None:
     assert logs == ["a"]
 
 
-async def test_a_point_in_time_that_cannot_be_checked_is_closed() -> None:
-    async def opened(engine: FeedEngine) -> Any:
-        with pytest.raises(ApiError, match="search_unavailable"):
-            await engine.open_pit([CS2], 60)
+async def test_a_point_in_time_that_cannot_be_checked_is_discarded() -> None:
+    discarded = list[str]()
 
-    _, heads = await requested(opened, SERVING, response(200, {"pit_id": "abc"}), response(503, {}), response(200, {}))
-    assert heads[-1].startswith("DELETE /_search/point_in_time")
+    async def opened(engine: FeedEngine) -> Any:
+        return await engine.open_pit([CS2], 60, discarded.append)
+
+    pit = response(200, {"pit_id": "abc"})
+    with pytest.raises(ApiError, match="search_unavailable"):
+        await requested(opened, SERVING, pit, response(503, {}))
+    assert discarded == ["abc"]
+    replaced = response(200, {"gear-730-20260102000000000-01234567": {"aliases": {"gear-730": {}}}})
+    newer = response(200, {"pit_id": "def"})
+    assert (await requested(opened, SERVING, pit, replaced, replaced, newer, replaced))[0].id == "def"
+    assert discarded == ["abc", "abc"]
 
 
 async def test_what_may_be_missing_is_searched_as_far_as_it_is_there() -> None:

@@ -208,7 +208,11 @@ async def test_budgets_are_apart() -> None:
     ],
 )
 def test_every_path_has_a_budget(path: str, budget: str) -> None:
-    assert budget_of(path) == budget
+    assert budget_of("POST", path) == budget
+
+
+def test_a_list_of_saved_searches_does_not_wait_for_the_feed() -> None:
+    assert budget_of("GET", "/v1/searches") == "search"
 
 
 def limit_under(seconds: float, samples: int, limit: ConcurrencyLimit, start: float = 0.0) -> int:

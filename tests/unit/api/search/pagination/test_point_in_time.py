@@ -2,19 +2,24 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from api.background import BackgroundTasks
+from api.current_request import Arrival, start
+from api.engine.client import Engine
 from api.engine.errors import PitGoneError, TooManyPitsError
 from api.engine.responses import OpenedPit
 from api.errors import ApiError
 from api.search.context import PointInTime
 from api.search.pagination.point_in_time import PointsInTime
+from mappings.connection import SearchSettings
 from mappings.platforms import Platform
 from store.connection.engine import Store
+from tests.support.faults.answering_wire import response
+from tests.support.faults.scripted_server import HANG, scripted_server
 from tests.support.platforms import shared_platforms
 
 (CS2,) = shared_platforms()
@@ -28,7 +33,7 @@ class SmallEngine:
         self.opened: set[str] = set()
         self.may_open = asyncio.Event()
 
-    async def open_pit(self, _: Sequence[Platform], __: float) -> OpenedPit:
+    async def open_pit(self, _: Sequence[Platform], __: float, ___: Callable[[str], object]) -> OpenedPit:
         await self.may_open.wait()
         if self.is_full:
             raise TooManyPitsError
@@ -95,3 +100,19 @@ async def test_one_for_a_single_response_is_closed_behind_it_and_is_a_503_where_
         await respond()
     await worker._tasks.close()
     assert (engine.opened, worker._opened) == (set(), {})
+
+
+async def test_one_that_comes_when_its_request_has_no_time_left_is_closed(tmp_path: Path) -> None:
+    serving = response(200, {"gear-730-20260101000000000-01234567": {"aliases": {"gear-730": {}}}})
+    tasks, store = BackgroundTasks(), Store(f"sqlite+aiosqlite:///{tmp_path}/gear.db")
+    async with scripted_server(
+        [[serving], [response(200, {"pit_id": "abc"})], [HANG]], [[response(200, {})]]
+    ) as server:
+        engine = Engine(SearchSettings(_env_file=None, opensearch_url=server.url), 1)
+        start(Arrival(asyncio.get_running_loop().time() - 0.5))
+        with pytest.raises(ApiError):
+            await PointsInTime(engine, store, tasks).open([CS2])
+        await tasks.close()
+        assert server.requests[-1][1].startswith("DELETE /_search/point_in_time")
+        await engine.close()
+    await store.close()
