@@ -17,7 +17,9 @@ is free."""
 
 
 def is_free(leased_until: ColumnElement[Any], now: Any, latest: Any) -> ColumnElement[bool]:
-    """Whether nobody has a lease: it has ended, or lasts beyond `latest`, and was taken by a clock that was wrong."""
+    """Whether nobody has the lease of a row: it was never taken or has ended, or lasts beyond `latest`, as none does
+    but by a wrong clock.
+    """
     return or_(leased_until.is_(None), leased_until <= now, leased_until > latest)
 
 

@@ -64,11 +64,11 @@ class PointInTime:
 
 @dataclass(frozen=True)
 class Page:
-    """A page of items or groups, the exact total, and the parse that found them; `hits` are those of items.
+    """A page of items or groups, the exact total of these, and the parse that found them.
 
-    So many of the total, its `size`, are on the page; groups that have no offers any more are not in `gear`. All groups
-    together have so many `items`, else the total is their number. Where there is a next page, a cursor reads on
-    `after` the values by which the last hit is sorted, or the head of the last group.
+    `hits` are those of items alone. `size` counts the items or groups of the page, also groups without an offer left,
+    which are not in `gear`. `items` counts the items of all groups; it is None where the total counts items.
+    A cursor's next page begins `after` the values that the last hit is sorted by, or after the head of the last group.
     """
 
     gear: list[Gear]

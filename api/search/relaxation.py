@@ -31,7 +31,7 @@ from mappings.fields import OFFERED
 # Each word to correct is a search of its own, and two kinds of similar words in every correction. Texts that buyers
 # write have fewer words without a meaning; one with more is taken as it was typed.
 MAX_CORRECTED_WORDS = 12
-# Of the parses that leave words out those that leave out the fewest; no text of the judged sets has more than 130.
+# Parses that leave words out are searched for from the fewest words on, this many. No judged text has more than 130.
 MAX_PARTIAL = 150
 # A misspelt value of these is that value before it is a similar word, for beside it a finish is just that finish.
 MISSPELT_FIRST = ("weapon", "phase", "exterior")

@@ -123,7 +123,7 @@ class ResponseCache:
         if computation.on_response is not None:
             computation.on_response()
         size = len(key[2]) + len(response) + _ENTRY_BYTES
-        if platforms and revision is not None and size <= self._max_bytes and clears == self._clears:
+        if platforms is not None and revision is not None and size <= self._max_bytes and clears == self._clears:
             exact = bytes(memoryview(response))  # what orjson has written has room for twice and more
             self._entries[key] = _Entry(platforms, revision, exact, size, computation.on_response)
         return response

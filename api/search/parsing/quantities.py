@@ -251,6 +251,8 @@ def _price(match: re.Match[str]) -> Quantity | None:
         if not certain and not _may_be_prices(groups):
             return None
         high = _money(groups["high"]) * _unit(high_units or low_units)
+        if high < low and not high_units:
+            high = _money(groups["high"])  # `50 cents to 2`
         if groups["high"][-1] in "kK" and low * 1000 < high and not (low_units and high_units):
             low *= 1000  # the `k` of `1-2k` is said of both
         ends = sorted((low, high))

@@ -340,9 +340,9 @@ def _needs_correction(term: Term, word: Word, matching_words: Collection[str]) -
     return is_doubted and word.is_correctable and word.typed not in matching_words
 
 
-def _relaxation_of(parsed: ParsedQuery, own: Relaxation) -> Relaxation:
-    """The name of a relaxation: its own of a strict text, else that of what it loosens."""
-    return own if parsed.relaxation is Relaxation.STRICT else parsed.relaxation
+def _relaxation_of(parsed: ParsedQuery, first: Relaxation) -> Relaxation:
+    """What to call a parse that is loosened: a strict one by the `first` relaxation, any other one as before."""
+    return first if parsed.relaxation is Relaxation.STRICT else parsed.relaxation
 
 
 def _with_terms(parsed: ParsedQuery, change: Callable[[Term], Term], relaxation: Relaxation) -> ParsedQuery:

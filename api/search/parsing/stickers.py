@@ -52,7 +52,7 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
 
 
 def _starts(parse: PlatformParse, carrier: int | None, finishes: int, of_names: Collection[str]) -> list[int]:
-    """The places from which on the terms may be of a sticker, of which so many `finishes` are none."""
+    """The places at which the words of a sticker may begin; the first `finishes` terms are finishes of the item."""
     may_be = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term)]
     if carrier is not None and may_be and may_be[-1] >= carrier:
         return list(dict.fromkeys([carrier, finishes or carrier]))

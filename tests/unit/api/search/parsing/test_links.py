@@ -44,6 +44,7 @@ AMOUNTS = (
         ("fn/mw 50% off", "fn/mw 50% off"),
         ("a/b", "a/b"),
         ("AK-47 Redline TRADABLE UNTIL SEP 04 2026", "AK-47 Redline  "),
+        ("#12 in my list glock fade", " in my list glock fade"),
         ("awp asiimov ft.png", "awp asiimov ft"),
         ("Karambit | Doppler (Factory New) (1).webp", "Karambit | Doppler (Factory New)"),
         ("awp 0.07", "awp 0.07"),

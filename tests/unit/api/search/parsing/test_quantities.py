@@ -306,6 +306,7 @@ def test_bounds_of_one_price_are_in_one_currency() -> None:
         ("50 cents to 2€", (0.5, 2, "EUR")),
         ("50-80 cents", (0.5, 0.8, None)),
         ("50 cents - 80", (0.5, 0.8, None)),
+        ("50 cents to 2", (0.5, 2, None)),
         ("50 ¤RUBc - 2 ¤RUB", (0.5, 2, "RUB")),
     ],
 )
