@@ -89,7 +89,8 @@ def page_of(query: SearchQuery, responses: Sequence[EngineResponse]) -> Page:
     total = total_of(responses[-1]) if query.total is None else query.total
     hits = read[:limit]
     has_next = len(read) > limit or (len(read) == limit and query.start + limit < total)
-    gear, after = [item_of(hit) for hit in hits], hits[-1]["sort"] if hits else ()
+    gear, is_of_cursor = [item_of(hit) for hit in hits], query.position is not None
+    after = hits[-1]["sort"] if hits and is_of_cursor else ()
     return Page(gear, total, query.parsed, hits, size=len(hits), after=after, has_next=has_next)
 
 
