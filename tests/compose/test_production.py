@@ -50,14 +50,16 @@ def order(production: Production) -> dict[str, Any]:
 
 def orders(production: Production) -> bool:
     """Whether an order is taken; a server whose connection to the database died unseen refuses its search, whose token
-    it may have to look up, or the order, and says so.
+    it may have to look up, or the order, and says so. So does one that is late on a busy machine.
     """
     body = {"platform": 730, "sort": "price_asc", "filters": {"price": {"min": 0.01}}, "limit": 1}
     response = production.ask("POST", "/v1/gear/search", body)
     if response.status_code == 200:
         response = production.ask("POST", "/v1/gear", body_of(response.json()["gear"][0]["id"]))
-    assert response.status_code == 201 or response.json()["error"]["code"] == "store_unavailable", response.text
-    return response.status_code == 201
+    if response.status_code == 201:
+        return True
+    assert response.json()["error"]["code"] in ("store_unavailable", "overloaded"), response.text
+    return False
 
 
 def works(production: Production) -> bool:
