@@ -59,7 +59,7 @@ async def test_a_search_that_is_saved_beside_the_first_moves_the_place_no_furthe
     assert await place_of(store) == Place("log", 5)
 
 
-async def test_without_a_search_that_is_told_the_place_is_that_of_the_next(store: Store, token: CreatedToken) -> None:
+async def test_without_a_live_search_the_place_is_that_of_the_next(store: Store, token: CreatedToken) -> None:
     await save(store, token, 5, asyncio.Event())
     async with store.transaction() as connection:
         (search,) = await searches.list_newest(connection, token.token.id, None, 10)

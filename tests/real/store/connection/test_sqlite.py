@@ -2,8 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 
 import pytest
 from sqlalchemy import text
@@ -11,6 +10,7 @@ from sqlalchemy import text
 from store.auth import tokens
 from store.connection.drivers import Timeouts
 from store.connection.engine import Store
+from tests.support.services.event_loop import turns
 from tests.support.store.fixtures import NOW, sqlite_file
 from tests.support.store.small_requests import BOUND, read, write
 
@@ -18,25 +18,6 @@ SLOW = text("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHE
 
 
 pytestmark = pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
-
-
-@asynccontextmanager
-async def turns() -> AsyncIterator[Callable[[], int]]:
-    """How often the event loop has come round within the block, so that others got their turn."""
-    count = 0
-
-    async def others() -> None:
-        nonlocal count
-        while True:
-            await asyncio.sleep(0)
-            count += 1
-
-    task = asyncio.create_task(others())
-    try:
-        await asyncio.sleep(0)
-        yield lambda: count
-    finally:
-        task.cancel()
 
 
 async def test_a_writer_gives_way_to_nobody_within_a_turn(url: str) -> None:

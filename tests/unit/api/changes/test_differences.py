@@ -7,6 +7,7 @@ from api.changes.differences import Snapshot, diff_indices
 from api.engine.feed import FeedEngine, SnapshotHit
 from api.engine.responses import Json
 from api.settings import Settings
+from tests.support.services.event_loop import turns
 
 
 class HangingEngine(FeedEngine):
@@ -46,19 +47,10 @@ class EqualEngine(FeedEngine):
 
 async def test_others_have_the_event_loop_while_items_are_compared() -> None:
     engine = EqualEngine()
-    turns = 0
-
-    async def count_turns() -> None:
-        nonlocal turns
-        while True:
-            await asyncio.sleep(0)
-            turns += 1
-
-    counting = asyncio.create_task(count_turns())
     before, after = (Snapshot(engine, 730, pit) for pit in ("before", "after"))
-    assert [page async for page in diff_indices(before, after) if page] == []
-    assert turns > 20
-    counting.cancel()
+    async with turns() as counted:
+        assert [page async for page in diff_indices(before, after) if page] == []
+        assert counted() > 20
     await engine.close()
 
 

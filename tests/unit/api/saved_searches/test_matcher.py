@@ -145,7 +145,7 @@ def matcher_of(engine: FeedEngine, store: Store, tasks: BackgroundTasks, limits:
     return Matcher(cast(ChangeFeed, feed), store, shared_platforms(), nothing, limits)
 
 
-async def test_a_burst_for_many_broad_searches_is_told_in_parts_and_holds_up_nothing(sqlite_url: str) -> None:
+async def test_a_burst_for_many_broad_searches_is_matched_in_parts_and_holds_up_nothing(sqlite_url: str) -> None:
     engine, tasks, turns = MatchingEngine(lambda _: 1), BackgroundTasks(), list[float]()
     shared_platforms().make_tables()
     async with desk_at(sqlite_url) as desk:
@@ -165,7 +165,7 @@ async def test_a_burst_for_many_broad_searches_is_told_in_parts_and_holds_up_not
     await engine.close()
 
 
-async def test_each_match_is_told_once_and_in_order_however_few_fit_into_a_transaction(sqlite_url: str) -> None:
+async def test_each_match_is_queued_once_and_in_order_however_few_fit_into_a_transaction(sqlite_url: str) -> None:
     count, changes, since, cheap = 200, 30, 5, 7
 
     def cents_of(seq: int) -> int:
