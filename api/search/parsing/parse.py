@@ -11,7 +11,14 @@ from enum import Enum, StrEnum, auto
 
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
-from api.search.parsing.quantities import ASKING_PRICE, Quantity, quantities_of, text_between, with_bare_seeds
+from api.search.parsing.quantities import (
+    ASKING_PRICE,
+    Quantity,
+    quantities_of,
+    text_between,
+    with_bare_seeds,
+    with_inclusive_bounds,
+)
 from api.search.parsing.spellings import ONE_VALUE
 from api.search.parsing.terms import parse_words
 from api.search.parsing.words import ParsedWords, Term, Word, mere_runs
@@ -171,7 +178,7 @@ def parse_text(
     return PlatformParse(
         platform,
         tuple(terms),
-        tuple(each for each in quantities if each not in others),
+        tuple(with_inclusive_bounds(each, platform.minor_digits) for each in quantities if each not in others),
         marks,
         tuple(excluded),
         sort=sort,

@@ -2,12 +2,12 @@
 
 How quantities are written (cases and blanks do not count):
 - price: `under 50`, `<50`, `max 50`, `50 or less`, `over 20`, `20+`, `20〜`, `20-50`, `from 20 to 50`, `$50`, `50 eur`,
-  `20$-50$`, `30 cents`, `14.50`. A currency or cents alone are a budget (at most). Bounds are inclusive: who has 50 can
-  pay 50.
-- float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `max float 0.02`, `0.45+`, `0.00x`, `0.01`. `<` and `>`
-  are strict, and so are words that say less or more (`under`, `未満`), not `max` and `at most`. A bare one is the
-  beginning of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02.
+  `20$-50$`, `30 cents`, `14.50`. A currency or cents alone are a budget (at most).
+- float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `max float 0.02`, `0.45+`, `0.00x`, `0.01`. A bare one is
+  the beginning of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02.
 - seed: `seed 661`, `pattern 661`, `template 661`, `id 661`, `#661`, `661 seed`, `seed 661, 670`.
+
+`<` and `>` are strict, and so are words that say less or more (`under`, `未満`), not `max`, `at most` and ranges.
 
 `¤RUB` stands for another currency, in whatever words the vocabulary has for it (`api.search.parsing.numerals`).
 
@@ -22,6 +22,7 @@ from decimal import Decimal
 from math import inf, nextafter
 from operator import attrgetter
 
+from mappings.money import ceil_minor, floor_minor, from_minor
 from mappings.vocabulary.amounts import CURRENCIES, CURRENCY_WORDS
 from mappings.vocabulary.numerals import UNSPACED_LETTERS
 
@@ -81,7 +82,9 @@ _SEEDS = r"(?P<seeds>\d{1,9}(?:\s*(?:[,/]|(?<!\w)or(?!\w))\s*#?\d{1,9})*)"
 _SEED = r"(?:(?:paint\s+)?(?:seed|pattern|template)s?(?:\s+(?:id|index|number|no))?|id)"
 _PATTERN = re.compile(r"(?i)pattern|template")
 _FLOAT_SAID = re.compile(r"(?i)float|fv|wear")
-_WITH_END = re.compile(r"<=|=<|>=|=>|[≤≥]|\bat\b", re.IGNORECASE)
+_STRICT = re.compile(
+    r"(?!<=|>=|.*\bat\b)(?:[<>]|under|below|sub|less|cheaper|over|above|more)", re.IGNORECASE | re.DOTALL
+)
 _DIGIT = re.compile(r"\d")
 _BARE_SEED = re.compile(rf"(?<![^\s{UNSPACED_LETTERS}])[0-9]{{3}}(?![^\s{UNSPACED_LETTERS}])")
 
@@ -121,6 +124,8 @@ _PRICE_FORMS = (
 class Quantity:
     """A number in a text: `field` between inclusive bounds, or one of the values of a `seed` or `pattern`.
 
+    `is_strict`: a price's bound that is not part of it (`under 50`).
+
     Buyers call both the seed and the template a pattern, so `pattern` is either.
 
     `certain`: it has a word, a comparison or a currency, so it is not part of a name. `currency` is the typed one.
@@ -137,6 +142,20 @@ class Quantity:
     values: tuple[int, ...] = ()
     currency: str | None = None
     is_excluded: bool = False
+    is_strict: bool = False
+
+
+def with_inclusive_bounds(quantity: Quantity, minor_digits: int) -> Quantity:
+    """The quantity, the strict bound of a price as the next amount that a currency of so many decimals has."""
+    if not quantity.is_strict:
+        return quantity
+    low, high = quantity.low, quantity.high
+    return replace(
+        quantity,
+        low=None if low is None else from_minor(floor_minor(low, minor_digits) + 1, minor_digits),
+        high=None if high is None else from_minor(ceil_minor(high, minor_digits) - 1, minor_digits),
+        is_strict=False,
+    )
 
 
 def quantities_of(
@@ -205,23 +224,25 @@ def text_between(text: str, quantities: Sequence[Quantity]) -> Iterator[str]:
 def _float(match: re.Match[str]) -> Quantity | None:
     groups = match.groupdict()
     low = Decimal(groups["low"].replace(",", "."))
-    strict = not _WITH_END.search(match.group())
     certain = bool(_FLOAT_SAID.search(match.group()) or groups.get("between") or groups.get("open"))
     if groups.get("high") is not None:
         ends = sorted((low, Decimal(groups["high"].replace(",", "."))))
         return _quantity(match, "float", certain=certain, low=ends[0], high=ends[1])
     if groups.get("most"):
-        within = strict and groups["most"].lower().startswith(("<", "under", "below", "less"))
-        return _quantity(match, "float", certain=True, high=_next_double(low, 0) if within else low)
+        return _quantity(match, "float", certain=True, high=_next_double(low, 0) if _is_strict(groups) else low)
     if groups.get("least"):
-        within = strict and groups["least"].lower().startswith((">", "over", "above", "more"))
-        return _quantity(match, "float", certain=True, low=_next_double(low, 1) if within else low)
+        return _quantity(match, "float", certain=True, low=_next_double(low, 1) if _is_strict(groups) else low)
     digits = -int(low.as_tuple().exponent)
     if low >= 1:
         return _quantity(match, "float", certain=certain, low=low, high=low)
     # of more digits than a double has only that double is left
     high = max(_next_double(low + Decimal(1).scaleb(-digits), 0), Decimal(repr(float(low))))
     return _quantity(match, "float", certain=certain, low=min(low, high), high=high)
+
+
+def _is_strict(groups: dict[str, str]) -> bool:
+    """Whether the number is not part of its bound."""
+    return bool(_STRICT.match(groups.get("most") or groups.get("least") or ""))
 
 
 def _next_double(number: Decimal, towards: int) -> Decimal:
@@ -262,9 +283,11 @@ def _price(match: re.Match[str]) -> Quantity | None:
     if is_plus and not _may_be_prices(groups):
         return None
     if groups.get("least"):
-        return _quantity(match, "price", certain=not is_plus, low=low, currency=currency)
+        quantity = _quantity(match, "price", certain=not is_plus, low=low, currency=currency)
+        return replace(quantity, is_strict=_is_strict(groups))
     is_bare = not currency and match.group().strip() == groups["low"]
-    return _quantity(match, "price", certain=not is_bare, high=low, currency=currency)
+    quantity = _quantity(match, "price", certain=not is_bare, high=low, currency=currency)
+    return replace(quantity, is_strict=_is_strict(groups))
 
 
 def _currency(unit: str) -> str | None:

@@ -175,8 +175,8 @@ def test_a_word_is_looked_for_by_itself() -> None:
 def test_each_platform_reads_by_its_own_vocabulary() -> None:
     explanation = interpretation(*[parse_query("ak arc under 5", [DOTA, CS2])] * 2)
     (other,) = explanation["others"]
-    assert (explanation["platform"], explanation["filters"]) == (570, {"rarity": ["Arcana"], "price": {"max": 5}})
-    assert (other["platform"], other["filters"]) == (730, {"weapon": ["AK-47"], "price": {"max": 5}})
+    assert (explanation["platform"], explanation["filters"]) == (570, {"rarity": ["Arcana"], "price": {"max": 4.99}})
+    assert (other["platform"], other["filters"]) == (730, {"weapon": ["AK-47"], "price": {"max": 4.99}})
 
 
 def searched(text: str, *matching: str) -> tuple[SearchContext, ScriptedEngine]:

@@ -42,7 +42,7 @@ def _between(quantities: Iterable[Quantity]) -> str:
     highs: list[Decimal] = []
     currencies: set[str] = set()
     for each in quantities:
-        low, high = (each.high, each.low) if each.is_excluded else (each.low, each.high)
+        low, high = _not(each) if each.is_excluded else (each.low, each.high)
         lows += [] if low is None else [low]
         highs += [] if high is None else [high]
         currencies.add(each.currency or CS2.currency)
@@ -50,6 +50,12 @@ def _between(quantities: Iterable[Quantity]) -> str:
         return ""
     ends = (_rounded(max(lows, default=None)), _rounded(min(highs, default=None)))
     return "..".join(ends) + "".join(f" {each}" for each in sorted(currencies - {CS2.currency}))
+
+
+def _not(excluded: Quantity) -> tuple[Decimal | None, Decimal | None]:
+    """What is left: a price beyond the bound begins one cent from it."""
+    step = Decimal("0.01") if excluded.field == "price" else Decimal(0)
+    return None if excluded.high is None else excluded.high + step, None if excluded.low is None else excluded.low - step
 
 
 def _rounded(number: Decimal | None) -> str:

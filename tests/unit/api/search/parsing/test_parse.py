@@ -154,9 +154,9 @@ def test_how_much_of_a_measure_is_no_price(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "high", "currency"),
     [
-        ("sticker under a pound", 1, "GBP"),
-        ("sticker under a buck", 1, "USD"),
-        ("ak under twenty pound", 20, "GBP"),
+        ("sticker up to a pound", 1, "GBP"),
+        ("sticker up to a buck", 1, "USD"),
+        ("ak up to twenty pound", 20, "GBP"),
         ("wts ak b/o 20 pounds", 20, "ASK"),
     ],
 )

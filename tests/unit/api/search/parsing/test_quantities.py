@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
+from api.search.parsing.quantities import (
+    Quantity,
+    quantities_of,
+    text_between,
+    with_bare_seeds,
+    with_inclusive_bounds,
+)
 
 
 def quantities_in(text: str) -> list[Quantity]:
@@ -91,6 +97,44 @@ def bounds(text: str) -> tuple[Any, ...]:
 )
 def test_prices(text: str, low: float | None, high: float | None) -> None:
     assert bounds(text) == ("price", low, high)
+
+
+@pytest.mark.parametrize(
+    ("text", "minor_digits", "low", "high"),
+    [
+        ("under 50", 2, None, "49.99"),
+        ("< $50", 2, None, "49.99"),
+        ("sub 50", 2, None, "49.99"),
+        ("less than 50.5", 2, None, "50.49"),
+        ("cheaper than 50.5", 0, None, "50"),
+        ("below 50", 0, None, "49"),
+        ("50 <max", 2, None, "49.99"),
+        ("under 1 cent", 2, None, "0"),
+        ("over 50", 2, "50.01", None),
+        (">50", 0, "51", None),
+        ("more than 50", 2, "50.01", None),
+        ("above 50.5", 0, "51", None),
+        ("50 >min", 2, "50.01", None),
+        ("max 50", 2, None, "50"),
+        ("no more than 50", 2, None, "50"),
+        ("not under 50", 2, "50", None),
+        ("<= 50", 2, None, "50"),
+        ("at or under 50", 2, None, "50"),
+        ("under or at 50", 2, None, "50"),
+        ("50 or less", 2, None, "50"),
+        ("$50", 2, None, "50"),
+        ("50+", 2, "50", None),
+        ("from 50", 2, "50", None),
+        ("20-50", 2, "20", "50"),
+    ],
+)
+def test_words_that_say_less_or_more_exclude_their_price(
+    text: str, minor_digits: int, low: str | None, high: str | None
+) -> None:
+    (quantity,) = quantities_in(text)
+    inclusive = with_inclusive_bounds(quantity, minor_digits)
+    assert (inclusive.low, inclusive.high) == tuple(None if end is None else Decimal(end) for end in (low, high))
+    assert not inclusive.is_strict
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,13 @@ from tests.support.platforms import shared_platforms
 CS2 = next(iter(shared_platforms()))
 SENTENCES = tomllib.loads((Path(__file__).parent / "sentences.toml").read_text(encoding="utf-8"))
 NOT_WANTED = {"no_stattrak": "StatTrak™", "no_souvenir": "Souvenir", "no_battle_scarred": "Battle-Scarred"}
-BOUNDS = {"at_most_50": (None, 50), "at_least_50": (50, None), "from_50_to_100": (50, 100)}
+BOUNDS = {
+    "at_most_50": (None, 50),
+    "under_50": (None, Decimal("49.99")),
+    "at_least_50": (50, None),
+    "over_50": (Decimal("50.01"), None),
+    "from_50_to_100": (50, 100),
+}
 ORDERS = {sort.name for sort in SORTS}
 
 
