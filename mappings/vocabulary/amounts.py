@@ -40,6 +40,10 @@ _BOUND_BEFORE = re.compile(r"(?<!\w)(?:under|below|over|above|max|maximum|min|mi
 _ENGLISH_BOUND_AFTER = re.compile(
     rf"(?:(?:{'|'.join(CURRENCIES).lower()})\s+)?(?:max|min)(?!\w)"
 )  # as amounts are written here
+_BOUND_OF_NUMERAL = re.compile(
+    r"\s*(?:max(?:imum)?|tops|at\s+(?:the\s+)?most|or\s+(?:less|under|cheaper))(?![^\W_])(?!\s*[$€£]?\s*\d)",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"[$€£]?\s*\d[\d.,]*k?", re.IGNORECASE)
 _LAST_NUMBER = re.compile(r"(?P<letter>[^\W\d_](?=\d))?(?:[$€£]\s*)?\d[\d.,]*k?\s*[$€£]?$", re.IGNORECASE)
 # where an amount ends, with what may stand between its digits and a word
@@ -240,7 +244,7 @@ class AmountWords:
 
     def _is_amount(self, before: str, rest: str) -> bool:
         """Whether a numeral is an amount: it stands behind a bound, or in front of a unit or of a bound behind it."""
-        if self._is_bound(before[-MAX_WORDS:]) or ENGLISH_MONEY.match(rest):
+        if self._is_bound(before[-MAX_WORDS:]) or ENGLISH_MONEY.match(rest) or _BOUND_OF_NUMERAL.match(rest):
             return True
         start = _end_of_blanks(rest, 0)
         return any(not each.word.startswith(_BEFORE) for _, each in self._spellings_at(_small(rest), start))

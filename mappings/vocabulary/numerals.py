@@ -13,6 +13,7 @@ _SCALES = (HUNDRED, THOUSAND, TEN_THOUSAND)
 _LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")  # of a script that has blanks between words
 _DIGITS = re.compile(r"(?<![\d.,])\d{1,4}(?:[.,]\d{1,2})?\s*$")
 _GAP = re.compile(r"\s+|-")
+_RANGE = re.compile(r"\s*(?:to|[-\u2013])\s*", re.IGNORECASE)  # in other languages `ranges` have them
 _SCALE_LETTERS = dict(zip("百백千천万萬만", (100, 100, 1000, 1000, 10_000, 10_000, 10_000), strict=True))
 _PART = rf"(\d+(?:\.\d+)?)([{''.join(_SCALE_LETTERS)}])"
 # `1万5千`, `2万5`, `1만 5천`; one scale alone is read as the words are
@@ -56,12 +57,14 @@ class Numerals:
         if not self._values or not self.pattern.search(text):
             return text
         text = _PARTS.sub(lambda match: match.group() if is_name(_first_digits(match)) else _sum(match), text)
-        digits, end = "", 0
-        for run in self._runs(text, is_name):
-            start = run[0].start
-            if is_amount(text[end:start], text[run[-1].end :]):
-                digits += text[end:start] + _read(text, run)
-                end = run[-1].end
+        digits, end, runs = "", 0, list(self._runs(text, is_name))
+        ends = [(run[0].start, run[-1].end) for run in runs]
+        for at, (start, run_end) in enumerate(ends):
+            next_start, next_end = ends[at + 1] if at + 1 < len(ends) else (run_end, run_end)
+            is_range = _RANGE.fullmatch(text, run_end, next_start) is not None
+            if is_amount(text[end:start], text[run_end:]) or (is_range and is_amount("", text[next_end:])):
+                digits += text[end:start] + _read(text, runs[at])
+                end = run_end
         return digits + text[end:]
 
     def value_of(self, word: str) -> int:

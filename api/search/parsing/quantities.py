@@ -57,6 +57,7 @@ _BOUND_AFTER = (
     r"\s*(?:(?P<most><?(?<!\w)(?:max(?:imum)?|tops|at\s+(?:the\s+)?(?:most|max)|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
     r"|(?P<least>\+(?!\w)|[~\u301c\uff5e](?!\s*[\d$€£])|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|at\s+(?:the\s+)?least|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
 )
+_FLOAT_BOUND_AFTER = _BOUND_AFTER.replace("lower|", "lower|better|").replace("higher)", "higher|worse)")
 _TO = r"\s*(?:[-~\u2013\u2014\u223c\u301c\uff5e]|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)(?:and|n)(?!\w)|&)\s*"
 _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
 # Of a word that a number may be part of. With `(?-i:`, compiling a pattern does not look up the case of 30,000 letters.
@@ -92,13 +93,13 @@ _FLOAT_FORMS = (
     rf"(?:{_FLOAT_WORD})?{_START}(?P<low>0[.,]\d{{1,30}})(?P<open>[x\u0445\u00d7]{{1,6}})(?!\w)(?:\s*{_FLOAT})?",
     rf"{_BOUND}\s*{_FLOAT_WORD}(?P<low>{_ANY_SHARE}){_END}",
     rf"{_FLOAT_WORD}{_BETWEEN}(?P<low>{_ANY_SHARE}){_TO}(?P<high>{_ANY_SHARE}){_END}",
-    rf"{_FLOAT_WORD}(?P<low>{_ANY_SHARE}){_BOUND_AFTER}",
-    rf"{_START}(?P<low>{_SHARE})\s*{_FLOAT}{_BOUND_AFTER}(?!\s*[\d.])",
+    rf"{_FLOAT_WORD}(?P<low>{_ANY_SHARE}){_FLOAT_BOUND_AFTER}",
+    rf"{_START}(?P<low>{_SHARE})\s*{_FLOAT}{_FLOAT_BOUND_AFTER}(?!\s*[\d.])",
     rf"{_FLOAT_WORD}{_BOUND}?\s*(?P<low>{_ANY_SHARE}){_END}",
     rf"{_BOUND}?\s*{_START}(?P<low>{_ANY_SHARE})(?:{_TO}(?P<high>{_ANY_SHARE}))?\s*{_FLOAT}",
     rf"{_BETWEEN}{_START}(?P<low>{_SHARE}){_TO}(?P<high>{_SHARE}){_END}{_NO_MARK}",
     rf"{_BOUND}\s*(?P<low>{_SHARE}){_END}{_NO_MARK}",
-    rf"{_START}(?P<low>{_SHARE}){_BOUND_AFTER}",
+    rf"{_START}(?P<low>{_SHARE}){_FLOAT_BOUND_AFTER}",
     rf"{_START}(?P<low>{_SHARE}){_END}{_NO_MARK}",
 )
 _SEED_FORMS = (

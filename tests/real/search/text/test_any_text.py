@@ -39,7 +39,7 @@ def test_a_search_for_it_finds_nothing_and_is_no_error(client: httpx.Client, tex
 
 
 @pytest.mark.parametrize("amount", ["100,000,000,000,000,000", "100,000,000,000,000,000,000,000"])
-@pytest.mark.parametrize(("bound", "end", "total"), [("over", "min", 0), ("under", "max", 1)])
+@pytest.mark.parametrize(("bound", "end", "total"), [("at least", "min", 0), ("at most", "max", 1)])
 @pytest.mark.parametrize("words", ["", "redline "])
 def test_an_amount_beyond_every_price_is_one(
     client: httpx.Client, amount: str, bound: str, end: str, total: int, words: str

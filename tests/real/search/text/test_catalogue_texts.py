@@ -32,11 +32,9 @@ PARTLY_MENDED = dict.fromkeys(("in_role_seven", "in_role_nine", "in_role_ten"), 
     "in_role_twenty_four": (0.94, 0.04),
     "in_role_twenty_three": (0.93, 0.1),  # pasted receipts, rows and chats
     "in_role_twenty_five": (0.94, 0.05),
-    "in_role_thirty_two": (0.95, 0.035),  # a bound includes its amount
     "in_role_thirty_three": (0.95, 0.035),  # exchanges, dictation, rows of lists
     "in_role_thirty_four": (0.95, 0.035),
     "in_role_thirty_five": (0.95, 0.045),
-    "in_role_thirty_six": (0.96, 0.035),  # `under 50 cents` shows what costs 50
     "in_role_twenty_six": (0.91, 0.08),  # ages, dates and ranks
     "in_role_twenty_seven": (0.95, 0.03),
 }

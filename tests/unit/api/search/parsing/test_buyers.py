@@ -55,7 +55,10 @@ def _between(quantities: Iterable[Quantity]) -> str:
 def _not(excluded: Quantity) -> tuple[Decimal | None, Decimal | None]:
     """What is left: a price beyond the bound begins one cent from it."""
     step = Decimal("0.01") if excluded.field == "price" else Decimal(0)
-    return None if excluded.high is None else excluded.high + step, None if excluded.low is None else excluded.low - step
+    return (
+        None if excluded.high is None else excluded.high + step,
+        None if excluded.low is None else excluded.low - step,
+    )
 
 
 def _rounded(number: Decimal | None) -> str:

@@ -155,6 +155,9 @@ def test_words_that_say_less_or_more_exclude_their_price(
         ("max float 0.02", None, 0.02),
         ("max .02", None, 0.02),
         ("0.45+", 0.45, None),
+        ("0.06 or better", None, 0.06),
+        ("float 0.01 and better", None, 0.01),
+        ("0.9 or worse", 0.9, None),
         ("float <= ,07".replace(",", "."), None, 0.07),
     ],
 )
