@@ -114,7 +114,7 @@ async def _matching(context: SearchContext, candidates: Sequence[ParsedQuery]) -
 
 def _probe(parsed: ParsedQuery, forced: Sequence[Clause]) -> Clause:
     """The search body that tells whether an offered item has the terms."""
-    terms_only = replace(parsed, parses=tuple(replace(parse, quantities=(), excluded=()) for parse in parsed.parses))
+    terms_only = replace(parsed, parses=tuple(replace(parse, quantities=()) for parse in parsed.parses))
     text = text_clauses(terms_only)
     query = {"bool": {**text, "filter": [OFFERED, *forced, *text.get("filter", ())]}}
     return {"query": query, "size": 0, "track_total_hits": 1, "terminate_after": 1}

@@ -244,8 +244,10 @@ class AmountWords:
 
     def _is_amount(self, before: str, rest: str) -> bool:
         """Whether a numeral is an amount: it stands behind a bound, or in front of a unit or of a bound behind it."""
-        if self._is_bound(before[-MAX_WORDS:]) or ENGLISH_MONEY.match(rest) or _BOUND_OF_NUMERAL.match(rest):
+        if self._is_bound(before[-MAX_WORDS:]) or ENGLISH_MONEY.match(rest):
             return True
+        if _BOUND_OF_NUMERAL.match(rest) and not _AMOUNT.search(before[-MAX_WORDS:]):
+            return True  # `two hundred max`, but not `20 dollars grand max`
         start = _end_of_blanks(rest, 0)
         return any(not each.word.startswith(_BEFORE) for _, each in self._spellings_at(_small(rest), start))
 

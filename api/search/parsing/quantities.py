@@ -59,7 +59,7 @@ _BOUND_AFTER = (
 )
 _FLOAT_BOUND_AFTER = _BOUND_AFTER.replace("lower|", "lower|better|").replace("higher)", "higher|worse)")
 _TO = r"\s*(?:[-~\u2013\u2014\u223c\u301c\uff5e]|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)(?:and|n)(?!\w)|&)\s*"
-_BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
+_BETWEEN = r"(?P<between>(?<!\w)(?:between|b/w|from)\s+)?"
 # Of a word that a number may be part of. With `(?-i:`, compiling a pattern does not look up the case of 30,000 letters.
 _WORD = rf"(?-i:[^\W{UNSPACED_LETTERS}])"
 _START = rf"(?<!{_WORD})(?<![$€£.,-])"

@@ -24,6 +24,7 @@ _NUMBER = re.compile(r"\d{1,3}")
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
 _MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
 EITHER = re.compile(r"\s*/\s*")
+_AND = re.compile(r"\s*&\s*")
 PART_END = re.compile(r"\s*[,.;!|)、，。]")
 NEGATING = (Role.EXCLUSION, Role.EXCLUSION_AFTER, Role.NEITHER)
 JOINING = (Role.ALTERNATIVE, Role.CONJUNCTION, Role.NEITHER)
@@ -253,7 +254,9 @@ class Spellings:
         if at >= len(self._words):
             return None
         start, of_same_field = at, False
-        if not EITHER.fullmatch(self._gaps[at]):
+        if _AND.fullmatch(self._gaps[at]):
+            of_same_field = True
+        elif not EITHER.fullmatch(self._gaps[at]):
             length, entry = self._spelling_at(at)
             if entry is None or entry.meanings or entry.role not in JOINING:
                 return None
