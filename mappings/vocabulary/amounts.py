@@ -66,7 +66,7 @@ class AmountMatch:
 
 
 class _Spelling(NamedTuple):
-    """A spelling in the tree: its word in English, and what may stand beside it."""
+    """A spelling: its word in English, and what may stand beside it."""
 
     word: str
     is_name: bool  # of one letter in a script without blanks, so it stands behind amounts alone
@@ -75,15 +75,6 @@ class _Spelling(NamedTuple):
     is_at_once: bool  # a bound right behind digits
     ends_word: bool  # no letter goes on
     ends_syllable: bool  # no syllable of Hangul goes on where a blank stands before
-
-
-class _Node(dict[str, "_Node"]):
-    """What goes on with which letter, and the spelling that ends here."""
-
-    __slots__ = ("spelling",)
-
-    def __init__(self) -> None:
-        self.spelling: _Spelling | None = None
 
 
 class AmountWords:
@@ -120,7 +111,7 @@ class AmountWords:
 
         letters = _small(text)
         while at < len(text):
-            match = self._before(text, letters, at) if letters[at] in self._tree else None
+            match = self._before(text, letters, at) if letters[at] in self._beginnings else None
             if match is None and at and (letters[at - 1] in _ENDS_AMOUNT or letters[at - 1].isdecimal()):
                 match = self._after(text, letters, at, is_taken)
             if match is None:
@@ -142,7 +133,7 @@ class AmountWords:
         return spelling_of(word) in self._words
 
     def make_tables(self) -> None:
-        _ = (self._bound_letters, self._amount_next, self.ranges, self.numerals.pattern)
+        _ = (self._beginnings, self._bound_letters, self._amount_next, self.ranges, self.numerals.pattern)
 
     def _before(self, text: str, letters: str, at: int) -> AmountMatch | None:
         """The words there that stand before an amount."""
@@ -212,30 +203,31 @@ class AmountWords:
     def _spellings_at(self, letters: str, at: int) -> Sequence[tuple[int, _Spelling]]:
         """The spellings that begin there with their ends, the longest first."""
         spellings: list[tuple[int, _Spelling]] = []
-        node, end, last = self._tree, at, len(letters)
+        beginning, end, last = "", at, len(letters)
         while end < last:
             letter = letters[end]
             is_blank = letter.isspace()
-            next_node = node.get(" " if is_blank else letter)
-            if next_node is None:
+            beginning += " " if is_blank else letter
+            if beginning not in self._beginnings:
                 break
-            node, end = next_node, end + 1
+            end += 1
             if is_blank:
                 end = _end_of_blanks(letters, end)
-            elif (spelling := node.spelling) is not None and _ends(spelling, letters, at, end):
+            elif (spelling := self._beginnings[beginning]) is not None and _ends(spelling, letters, at, end):
                 spellings.append((end, spelling))
         spellings.reverse()
         return spellings
 
     @cached_property
-    def _tree(self) -> _Node:
-        tree = _Node()
+    def _beginnings(self) -> dict[str, _Spelling | None]:
+        """All that spellings begin with, and the spellings."""
+        beginnings: dict[str, _Spelling | None] = {}
         for spelling, word in self._words.items():
-            node = tree
-            for letter in _small(spelling):
-                node = node.setdefault(letter, _Node())
-            node.spelling = _spelling(spelling, word)
-        return tree
+            letters = _small(spelling)
+            for length in range(1, len(letters)):
+                beginnings.setdefault(letters[:length], None)
+            beginnings[letters] = _spelling(spelling, word)
+        return beginnings
 
     @cached_property
     def _amount_next(self) -> re.Pattern[str]:
@@ -273,7 +265,8 @@ class AmountWords:
     @cached_property
     def _bound_letters(self) -> frozenset[str]:
         """The letters that bounds, and the words before a range, begin with."""
-        return frozenset(self._tree) | {each[0] for each in self._range_beginnings | self._range_middles}
+        words = (*self._words, *self._range_beginnings, *self._range_middles)
+        return frozenset(_small(each)[0] for each in words)
 
     @cached_property
     def _range_beginnings(self) -> frozenset[str]:

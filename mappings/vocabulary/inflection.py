@@ -4,6 +4,7 @@ Pure.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from sys import intern
 
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry
@@ -33,11 +34,12 @@ class Inflections:
                 for words in entry.listed:
                     self._add(words, entry)
 
-    def _add(self, words: Sequence[str], entry: Entry) -> None:
-        spoken = tuple(word for word in words if word not in self._linking)
+    def _add(self, words: tuple[str, ...], entry: Entry) -> None:
+        # equal words and stems are stored once: there are tens of thousands of spellings
+        spoken = words if self._linking.isdisjoint(words) else tuple([w for w in words if w not in self._linking])
         if len(spoken) < 2:
             return
-        stems = tuple(map(self._stem, spoken))
+        stems = tuple([intern(self._stem(word)) for word in spoken])
         first, other = self._by_stems.setdefault(stems, (spoken, entry))
         if other is not entry and first == spoken:  # but for what links them, two names are the same
             self._by_stems[stems] = spoken, other.joined(entry)

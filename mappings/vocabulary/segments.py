@@ -1,6 +1,7 @@
 """Words of scripts that part no words by blanks, cut into the longest spellings that are in them. Pure."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
@@ -30,9 +31,7 @@ class Segments:
         self._entries = entries
         self._endings = endings
         self._spellings = frozenset(letters for letters in (*entries, *ignored) if _BEGINNING.match(letters))
-        self._beginnings = frozenset(
-            letters[:length] for letters in self._spellings for length in range(1, len(letters) + 1)
-        )
+        self._sorted = sorted(self._spellings)
 
     def of(self, word: str) -> list[str]:
         """A word in the spellings that are in it; else the word alone."""
@@ -84,8 +83,9 @@ class Segments:
         joined, longest = "", 0
         for length, letter in enumerate(letters[at:], 1):
             joined += letter
-            if joined not in self._beginnings:
-                break
+            at_least = bisect_left(self._sorted, joined)
+            if not "".join(self._sorted[at_least : at_least + 1]).startswith(joined):
+                break  # no spelling begins so
             is_open = "".join(letters[at + length : at + length + 1]) in _CONTINUES
             if joined in self._spellings and not is_open:
                 longest = length
