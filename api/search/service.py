@@ -1,15 +1,18 @@
 """Answers a search: from its raw body to the bytes of its response."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import orjson
 from fastapi import Depends
 
 from api.engine.client import Engine
+from api.engine.errors import LOAD_AGAIN
+from api.errors import ApiError
 from api.http.admission import Budget
 from api.http.dependencies import service
 from api.http.json_body import checked, parse
+from api.log import log
 from api.search.availability import Availability
 from api.search.context import Page, SearchContext, page_of, search_context
 from api.search.costs import Charge, extra_cost, relaxation_cost
@@ -29,6 +32,8 @@ from api.search.suggest.counting import FrequentValueCounts
 from api.search.unanswered import TextOutcome, UnansweredSearches
 from mappings.platforms import Platforms
 from store.auth.tokens import Token
+
+CONTRADICTION: Final = "some listings have a price or float that is not of their histogram's bucket"
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,11 @@ async def _page_with_facets(services: SearchServices, context: SearchContext) ->
         async with services.points_in_time.own(context.platforms) as pit:
             counting = FacetCounting(pit, context.query)
             page = page if context.pit else await strict_page(services, replace(context, index=counting))
-            return replace(page, facets=await counting.facets())
+            try:
+                return replace(page, facets=await counting.facets())
+            except RefreshedError as error:  # at one point in time it is the listings that contradict themselves
+                log.error(CONTRADICTION, platforms=[platform.id for platform in context.platforms])
+                raise ApiError("search_unavailable", f"{CONTRADICTION}: {LOAD_AGAIN}") from error
 
 
 async def strict_page(services: SearchServices, context: SearchContext) -> Page:

@@ -119,7 +119,7 @@ class Deletes:
         Also removes what was changed before the load's start, which a delayed change may have left there: the
         source is newer, and does not have it.
         """
-        self._refresh(self.alias, index)
+        self._refresh(f"{self.alias},{index}")
         retry_when_lost(lambda: self._delete_recorded(index, version))
         retry_when_lost(lambda: self._delete_older(index, version))
         self._refresh(index)
@@ -134,8 +134,8 @@ class Deletes:
             for page in scan.pages({"range": {"version": {"lt": version}}}):
                 self._delete(index, [(int(hit["_id"]), version) for hit in page])
 
-    def _refresh(self, *indices: str) -> None:
-        self._retry.call(lambda: refresh(self._client, ",".join(indices)))
+    def _refresh(self, indices: str) -> None:
+        self._retry.call(lambda: refresh(self._client, indices))
 
     def _delete(self, index: str, deletes: list[tuple[int, int]]) -> None:
         sender, alias = BulkSender(self._client, self._retry), loading_alias(index)

@@ -77,11 +77,11 @@ async def lock_subjects(connection: AsyncConnection, subject_ids: Collection[str
         await connection.execute(lock, {"of_subjects": sorted(set(subject_ids))})
 
 
-async def schedule_first(connection: AsyncConnection, order_ids: Collection[str], now: datetime) -> bool:
-    """Makes the first pending delivery of each order due now, unless it has a time already; returns whether there is
-    one.
+async def schedule_first(connection: AsyncConnection, subject_ids: Collection[str], now: datetime) -> bool:
+    """Makes the first pending delivery of each order and saved search due now, unless it has a time already; returns
+    whether there is one.
     """
-    scheduled = await connection.execute(_SCHEDULE_FIRST, {"of_subjects": sorted(set(order_ids)), "due": now})
+    scheduled = await connection.execute(_SCHEDULE_FIRST, {"of_subjects": sorted(set(subject_ids)), "due": now})
     return scheduled.rowcount > 0
 
 

@@ -194,12 +194,12 @@ def _secrets(row: Row[Any], registered: Sequence[Endpoint] | None, now: datetime
     return () if endpoint is None else endpoint.secrets(now)
 
 
-async def end(connection: AsyncConnection, order_ids: Collection[str]) -> None:
+async def end(connection: AsyncConnection, subject_ids: Collection[str]) -> None:
     """Ends all pending deliveries of these orders and searches, in a transaction that has leased none: those who record
-    attempts lock the order before the delivery.
+    attempts lock the order or search before the delivery.
     """
-    await lock_subjects(connection, order_ids)
-    condition = deliveries.c.order_id.in_(set(order_ids))
+    await lock_subjects(connection, subject_ids)
+    condition = deliveries.c.order_id.in_(set(subject_ids))
     ended = {"state": "failed", "next_attempt_at": None, "leased_until": None}
     await connection.execute(update(deliveries).where(condition, PENDING).values(ended))
 

@@ -1,12 +1,16 @@
 """The page and its facets are several questions to the engine, and agree whatever happens between them."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
+from api.search.service import CONTRADICTION
+from mappings.histograms import NO_BUCKET
 from tests.support.api.catalogue import CS2, simple_item
 from tests.support.app import RunningApp, running
 from tests.support.faults.changing_proxy import ChangingProxy, Exchange, changing
@@ -81,11 +85,18 @@ class Shop:
         )
         return [new if is_of_facets else old for is_of_facets, old, new in responses]
 
-    def _put(self, number: int) -> None:
+    @contextmanager
+    def altered(self, fields: dict[str, Any]) -> Iterator[None]:
+        """With these fields in the document of the third item."""
+        self._put(3, **fields)
+        yield
+        self._put(3)
+
+    def _put(self, number: int, **fields: Any) -> None:
         """The third item under this number."""
-        document = {**self._third, "id": number}
+        document = {**self._third, "id": number, **fields}
         put = self._engine.put(f"{self._documents}/{number}", params={"refresh": "true"}, json=document)
-        assert put.status_code == 201, put.text
+        assert put.is_success, put.text
 
     def _delete(self, number: int) -> None:
         deleted = self._engine.delete(f"{self._documents}/{number}", params={"refresh": "true"})
@@ -113,3 +124,16 @@ async def test_a_page_and_its_facets_are_of_one_moment(shop: Shop, name: str, mo
 async def test_a_histogram_and_its_ends_are_of_one_moment(shop: Shop, facet: str, moves: str) -> None:
     response, now = await shop.responses({"facets": [facet]}, moves, within=False)
     assert response == now
+
+
+@pytest.mark.parametrize(("field", "bucket"), [("priceBucket", NO_BUCKET), ("floatBucket", "99")])
+async def test_a_listing_whose_value_is_not_of_its_bucket_is_a_503_that_says_so(
+    shop: Shop, field: str, bucket: str
+) -> None:
+    with shop.altered({field: bucket}), capture_logs() as lines:
+        response = await shop.app.search({"facets": ["type", field.removesuffix("Bucket")]})
+    assert response.status_code == 503
+    assert response.json()["error"]["code"] == "search_unavailable"
+    assert "load the catalogue again" in response.json()["error"]["message"]
+    assert [line["event"] for line in lines if line["log_level"] == "error"] == [CONTRADICTION]
+    assert (await shop.app.search({"facets": ["type"]})).status_code == 200
