@@ -324,6 +324,11 @@ class Vocabulary(VocabularyFile):
         words, endings = spelt(self.exclusions), spelt(self.exclusion_endings)
         return JoinedExclusions(self.entries, words, endings, self.attached)
 
+    def excludable(self, meanings: tuple[Meaning, ...]) -> tuple[Meaning, ...]:
+        """What is not wanted of these: a word of names, too, is that (`sticker capsule, no autograph`)."""
+        named = tuple(meaning for meaning in meanings if meaning.words)
+        return named if named and self.is_attached(meanings) else meanings
+
     def is_attached(self, meanings: Iterable[Meaning]) -> bool:
         """Whether one of the meanings is a type of things that are put on other items."""
         return not self.attached.isdisjoint(values_of(meanings, "type"))

@@ -303,15 +303,12 @@ class _Reader(Spellings):
     def _exclude_term(self, term: Term) -> Term:
         """Reads a term and its alternatives as not wanted; the term as it is read."""
         excluded = [each for option in term.options for each in self._with_respelt(self._translated(option))]
-        self._parsed.excluded += [
-            replace(
-                each,
-                words=finished(each.words),
-                alternatives=(),
-                is_attached=self._vocabulary.is_attached(each.meanings),
-            )
-            for each in excluded
-        ]
+        for each in excluded:
+            meanings = self._vocabulary.excludable(each.meanings)
+            is_attached = self._vocabulary.is_attached(meanings)
+            words = finished(each.words)
+            read = replace(each, words=words, meanings=meanings, alternatives=(), is_attached=is_attached)
+            self._parsed.excluded.append(read)
         return excluded[0]
 
     def _listed_at(self, at: int, term: Term) -> tuple[int, bool] | None:
