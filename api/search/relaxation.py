@@ -1,9 +1,9 @@
 """Query relaxation: a looser parse of a text whose strict parse finds nothing. Framework-free.
 
-A text is parsed strictly first. Only if no offered item of the searched platforms has its terms, whatever else the body
-filters, is it relaxed. The first relaxation that finds something is used (`api.search.parsing.relaxations` has them in
-their order). So filters, pages, sorts and facets of one text always mean the same parse. If no relaxation finds
-anything the strict parse is used.
+A text is parsed strictly first. It is relaxed only if no offered item of the searched platforms has its terms and
+nothing that it excludes, whatever else the body filters. The first relaxation that finds something is used
+(`api.search.parsing.relaxations` has them in their order). So filters, pages, sorts and facets of one text always mean
+the same parse. If no relaxation finds anything the strict parse is used.
 """
 
 from collections.abc import Sequence
@@ -104,7 +104,7 @@ def _words_to_correct(bases: Sequence[ParsedQuery]) -> list[Word]:
 
 
 async def _matching(context: SearchContext, candidates: Sequence[ParsedQuery]) -> list[bool]:
-    """For each candidate whether an offered item has its terms, whatever its quantities."""
+    """For each candidate whether an offered item has its terms and nothing excluded, whatever its quantities."""
     if not candidates:
         return []
     forced = [*context.query.hidden_clauses, *context.query.forced_clauses.values()]

@@ -325,7 +325,7 @@ class Vocabulary(VocabularyFile):
         return JoinedExclusions(self.entries, words, endings, self.attached)
 
     def excludable(self, meanings: tuple[Meaning, ...]) -> tuple[Meaning, ...]:
-        """What is not wanted of these: a word of names, too, is that (`sticker capsule, no autograph`)."""
+        """The meanings that an exclusion is of: of a type and a word of names, the word (`capsule, no autograph`)."""
         named = tuple(meaning for meaning in meanings if meaning.words)
         return named if named and self.is_attached(meanings) else meanings
 

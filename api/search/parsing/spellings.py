@@ -19,31 +19,18 @@ _COUNT = re.compile(r"(\d{1,4})x|x(\d{1,4})")
 _ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th|[dh])")  # of a birthday; days and hours of a trade lock
 MAX_MANY_DIGITS = 3  # of how many cases are wanted: four are an amount
 MAX_BEFORE_EXCEPTION = 3  # words between `any` and the `but` that it goes with
+MIN_MISTYPED = 6  # letters of a value that is not wanted: `no scams` says nothing of a SCAR-20
 MAX_FEW = 5  # as many things as an item carries
 _NUMBER = re.compile(r"\d{1,3}")
-_COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
-_MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
 EITHER = re.compile(r"\s*/\s*")
 _AND = re.compile(r"\s*&\s*")
 PART_END = re.compile(r"\s*[,.;!|)、，。]")
 NEGATING = (Role.EXCLUSION, Role.EXCLUSION_AFTER, Role.NEITHER)
 JOINING = (Role.ALTERNATIVE, Role.CONJUNCTION, Role.NEITHER)
 ONE_VALUE = frozenset(("exterior", "phase", "quality"))
+ONE_OF = ONE_VALUE | {"weapon"}  # `glock and usp`: an item is one of them
 _EXCEPTION = Entry((), 1, role=Role.EXCLUSION)
 _OF_ITEMS = (Role.ATTACHED, Role.ATTACHED_AFTER, Role.NAME)
-
-
-def with_counts_apart(words: list[str], gaps: list[str], fillers: Collection[str]) -> tuple[list[str], list[str]]:
-    """The words, a number of things apart from what they are: `4xtitan` is `4x titan`, `100шт` is `100 шт`."""
-    for at in range(len(words) - 1, -1, -1):
-        if not words[at][0].isdecimal():
-            continue
-        measured = _MEASURED.fullmatch(words[at])
-        is_measured = measured is not None and letters_of([measured[2]]) in fillers
-        if counted := measured if is_measured else _COUNTED.fullmatch(words[at]):
-            words = [*words[:at], *counted.groups(), *words[at + 1 :]]
-            gaps = [*gaps[: at + 1], "", *gaps[at + 1 :]]
-    return words, gaps
 
 
 def count_at(letters: Sequence[str], at: int) -> int:
@@ -238,6 +225,20 @@ class Spellings:
         length, entry = self._vocabulary.lexicon.spelling_at(letters, 0)
         return term if entry is None or length < len(letters) else replace(term, meanings=entry.meanings)
 
+    def _excluded_at(self, at: int) -> tuple[Term, int]:
+        """As `_term_at`, of a value or a weapon with typos, too: `no souvenr`, `not minmal wear`."""
+        term, end = self._term_at(at)
+        letters = self._letters[at]
+        if not term.is_mere or letters in self._vocabulary.words_of_finishes or self._vocabulary.is_known(letters):
+            return term, end
+        for part in (self._letters[at : at + 2], [letters]):
+            joined = "".join(part)
+            entry = self._vocabulary.entries.get(self._vocabulary.misspellings.nearest(joined))
+            is_typo = len(joined) >= MIN_MISTYPED and part[-1] not in self._vocabulary.entries
+            if is_typo and entry is not None and _is_value(entry):
+                return Term(finished(tuple(self._words[at : at + len(part)])), entry.meanings), at + len(part)
+        return term, end
+
     def _with_respelt(self, term: Term) -> list[Term]:
         """A term, and the finish that a word which nothing is called is but for a typo: neither is wanted."""
         letters = self._letters_of.get(term.typed, "")
@@ -389,3 +390,9 @@ class Spellings:
 def _says_something(entry: Entry | None) -> bool:
     """Whether a spelling says something of an item or its order: `gut` is a filler in German, too."""
     return entry is not None and (bool(entry.meanings or entry.sorts) or entry.role in _OF_ITEMS)
+
+
+def _is_value(entry: Entry) -> bool:
+    """Whether it means nothing but values of fields of which an item has one, or a weapon."""
+    fields = {name for meaning in entry.meanings for name, _ in meaning.filters}
+    return bool(fields) and fields <= ONE_OF and not any(meaning.words for meaning in entry.meanings)

@@ -12,14 +12,14 @@ from api.search.parsing.spellings import (
     EITHER,
     JOINING,
     NEGATING,
+    ONE_OF,
     ONE_VALUE,
     PART_END,
     Spellings,
     count_at,
     is_count,
-    with_counts_apart,
 )
-from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, finished, is_named, segmented
+from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, finished, is_named, segmented, with_counts_apart
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -29,7 +29,6 @@ MAX_ALTERNATIVES = 10  # of one term
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!][\"\u201c\u201d\u00ab\u201e]?$")
 _QUALITY = "quality"
-_ONE_OF = ONE_VALUE | {"weapon"}  # `glock and usp`: an item is one of them
 _PART_START = re.compile(r"\s*[,;(]\s*")
 _COMMA = re.compile(r"\s*[,、，]\s*")
 _PLUS = re.compile(r"\s*\+\s*")
@@ -112,7 +111,7 @@ class _Reader(Spellings):
         if entry.role is Role.NEITHER and self._is_neither(end):
             return self._read_exclusion(end, before_quantity=before_quantity)
         if entry.role in JOINING:
-            fields = None if entry.role is Role.ALTERNATIVE else _ONE_OF  # `redline and vulcan`, no item has both
+            fields = None if entry.role is Role.ALTERNATIVE else ONE_OF  # `redline and vulcan`, no item has both
             return bool(self._parsed.terms) and end < len(self._words) and self._is_either(end, fields=fields)
         is_exclusion = entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER)
         if is_exclusion and self._at == self._excluded_until > 0:
@@ -234,13 +233,13 @@ class _Reader(Spellings):
 
     def _exclude(self, at: int, *, lists: bool = True) -> None:
         """Reads what is not wanted from there on, with `lists` of it."""
-        term, end = self._term_at(at)
+        term, end = self._excluded_at(at)
         self._exclude_term(term)
         while end < len(self._words) and self._term_at(end)[0].is_within(term):
             _, end = self._term_at(end)  # the same in other words: `without counter stattrak`
         while (connection := self._connection_at(end) or (self._listed_at(end, term) if lists else None)) is not None:
             start, of_same_field = connection
-            other, other_end = self._term_at(start)
+            other, other_end = self._excluded_at(start)
             other = self._with_first_words(other, term)
             if of_same_field and not self._is_of_same_field(term, other):
                 break

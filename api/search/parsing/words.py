@@ -5,7 +5,7 @@ The index holds every name's words and the joins of two and three of them: `ak 4
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
@@ -20,6 +20,8 @@ MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (i
 MIN_PREFIX_CHARACTERS = 2  # shorter prefixes match nearly everything
 _LETTERS_OF_DIGITS = str.maketrans("013457", "oieast")
 _YEAR_JOINED = re.compile(r"^(20[12]\d)(?=[A-Za-z]{2})")  # `上海2024donk`
+_COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
+_MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
 _MIN_NICKNAME = 4  # letters: models have fewer (`g3sg1`)
 
 
@@ -200,3 +202,16 @@ def segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tupl
         parts += segments
         parted_gaps += [*gaps[at : at + length], *[""] * (len(segments) - length)]
     return parts, [*parted_gaps, gaps[-1]]
+
+
+def with_counts_apart(words: list[str], gaps: list[str], fillers: Collection[str]) -> tuple[list[str], list[str]]:
+    """The words, a number of things apart from what they are: `4xtitan` is `4x titan`, `100шт` is `100 шт`."""
+    for at in range(len(words) - 1, -1, -1):
+        if not words[at][0].isdecimal():
+            continue
+        measured = _MEASURED.fullmatch(words[at])
+        is_measured = measured is not None and letters_of([measured[2]]) in fillers
+        if counted := measured if is_measured else _COUNTED.fullmatch(words[at]):
+            words = [*words[:at], *counted.groups(), *words[at + 1 :]]
+            gaps = [*gaps[: at + 1], "", *gaps[at + 1 :]]
+    return words, gaps
