@@ -26,6 +26,14 @@ def price_range(low: Decimal | None, high: Decimal | None, minor_digits: int) ->
     return {"range": {"price.ascending": bounds}}
 
 
+def probe(query: Clause) -> Clause:
+    """The search body that asks only if there is an item.
+
+    The first hit ends it. It needs no `terminate_after`, which counts no hit of a disjunction with a `must_not`.
+    """
+    return {"query": query, "size": 0, "track_total_hits": 1}
+
+
 def aggregation_request(query: Clause, aggregations: Clause, *, with_total: bool = False) -> Clause:
     """The search body for aggregations of a query's hits, and nothing else but their number where that is wanted."""
     return {"size": 0, "track_total_hits": with_total, "query": query, "aggregations": aggregations}

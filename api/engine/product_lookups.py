@@ -165,7 +165,7 @@ def lookups_of(bodies: Iterable[Clause], fields: Fields) -> Lookups:
 
 def is_probe(body: Clause) -> bool:
     """Whether a search asks only if there is an item."""
-    return body.get("size") == 0 and body.get("terminate_after") == 1
+    return body.get("size") == 0 and body.get("track_total_hits") == 1
 
 
 def _body(body: Clause, lookups: Lookups) -> Clause:

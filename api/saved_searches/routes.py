@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from api.auth import SearchToken
 from api.changes.schemas import context_of
 from api.changes.tail import Tail
+from api.engine.clauses import probe
 from api.engine.client import Engine
 from api.errors import ApiError, Detail, invalid
 from api.http.dependencies import NoQuery, only_query, service
@@ -79,7 +80,7 @@ async def save_search(
         raise invalid("callbackUrl", problem)
     context = context_of(services.engine, services.platforms, body, forced_filters(token))
     # what the engine does not take is refused now
-    await context.index.search_all([{"query": context.query.offered, "size": 0, "terminate_after": 1}])
+    await context.index.search_all([probe(context.query.offered)])
     begin = await services.tail.now()
     now = datetime.now(UTC)
     search = SavedSearch(

@@ -9,7 +9,7 @@ the same parse. If no relaxation finds anything the strict parse is used.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from api.engine.clauses import Clause
+from api.engine.clauses import Clause, probe
 from api.engine.responses import total_of
 from api.search.context import SearchContext
 from api.search.parsing.fillers import trade_offer_of
@@ -117,4 +117,4 @@ def _probe(parsed: ParsedQuery, forced: Sequence[Clause]) -> Clause:
     terms_only = replace(parsed, parses=tuple(replace(parse, quantities=()) for parse in parsed.parses))
     text = text_clauses(terms_only)
     query = {"bool": {**text, "filter": [OFFERED, *forced, *text.get("filter", ())]}}
-    return {"query": query, "size": 0, "track_total_hits": 1, "terminate_after": 1}
+    return probe(query)

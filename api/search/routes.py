@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response, Security
 from fastapi.routing import APIRoute
 
 from api.auth import SearchToken, search_token
+from api.engine.clauses import probe
 from api.engine.client import Engine
 from api.engine.responses import total_of
 from api.errors import ApiError
@@ -139,4 +140,4 @@ async def _is_visible(engine: Engine, token: Token, platform: Platform, number: 
     if not forced:
         return True
     query = {"bool": {"filter": [{"ids": {"values": [str(number)]}}, *forced]}}
-    return total_of(await engine.search([platform], {"query": query, "size": 0, "track_total_hits": 1})) > 0
+    return total_of(await engine.search([platform], probe(query))) > 0

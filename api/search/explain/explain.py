@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
+from api.engine.clauses import probe
 from api.engine.client import Engine
 from api.engine.errors import MissingError, NotLoadedError
 from api.engine.responses import LISTINGS, Hit, hits_of, read_json, total_of
@@ -183,7 +184,7 @@ async def _head(explanation: Explanation, context: SearchContext) -> Hit:
 
 async def _relaxed_if_empty(context: SearchContext) -> SearchContext:
     """The context as the search would relax it."""
-    request = {"query": context.query.offered, "size": 0, "track_total_hits": 1}
+    request = probe(context.query.offered)
     with suppress(NotLoadedError):  # the body's platform is not loaded, which is another than the item's
         (response,) = await context.source.search_all([request])
         if total_of(response) == 0:

@@ -190,7 +190,7 @@ def test_a_lookup_serves_pages_with_scores_and_counts_without() -> None:
 
 
 def test_a_search_for_any_item_needs_a_part_of_the_keys_unless_they_are_excluded() -> None:
-    probe = {"size": 0, "terminate_after": 1}
+    probe = {"size": 0, "track_total_hits": 1}
     assert is_probe(probe)
     assert not is_probe({**probe, "size": 1})
     lookups = lookups_of([{"query": {"bool": {"filter": [CHEAP, WORD], "must_not": [OTHER_WORD]}}, **probe}], FIELDS)
