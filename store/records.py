@@ -115,7 +115,7 @@ class DeliveryWork:
     secrets that sign it, newest first. Without a secret it must not be sent: the token has endpoints, and none covers
     the address.
 
-    `tries` counts the finished attempts of this round, `attempts` those on record when it was leased. Where its token's
+    `tries` counts the earlier attempts of this round, `attempts` those on record when it was leased. Where its token's
     callbacks were `stopped`, it is not to be made.
     """
 

@@ -243,7 +243,7 @@ deliveries = Table(
     Column("n", Integer, primary_key=True),
     Column("receiver", Text, nullable=False),  # host and port of the callback address
     Column("state", Text, nullable=False),
-    Column("tries", Integer, nullable=False),  # finished ones of the present round; a replay begins a new round
+    Column("tries", Integer, nullable=False),  # of this round, recorded or not; a replay begins a new one
     Column("next_attempt_at", Instant),
     Column("leased_until", Instant),
     Column("last_attempt_at", Instant),

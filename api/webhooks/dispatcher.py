@@ -1,11 +1,12 @@
 """The dispatcher: leases due callbacks from the outbox, sends them and records each attempt.
 
 Any number of dispatchers share the work by leases. A callback is sent at least once: another dispatcher repeats it
-where one dies between the receiver's response and its record.
+where one dies between the receiver's response and its record. An attempt that is never recorded counts as well, so that
+none is repeated for ever.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from random import SystemRandom
@@ -31,6 +32,7 @@ POLL_SECONDS: Final = 0.5  # the callback of another process's order is sent wit
 LEASE_MARGIN_SECONDS: Final = 15.0  # after an attempt's deadline: to record it, through a short outage too
 RECORD_RETRY_SECONDS: Final = 0.5
 RECORD_LINGER_SECONDS: Final = 0.02
+MISSING_FILE_SECONDS: Final = 30.0  # until a callback is looked at again whose platform has no file
 MAX_RECORD_BATCH: Final = 50  # one transaction: SQLite's lock is free again well within a tenth of a second
 
 
@@ -151,7 +153,7 @@ class Dispatcher:
                 return 0
         async with self._store.transaction() as connection:
             seconds = self._sender.seconds + LEASE_MARGIN_SECONDS
-            leased = await deliveries.lease(connection, now, seconds, capacity)
+            leased = await deliveries.lease(connection, now, seconds, capacity, self._delays)
         self._short = capacity.is_short()
         stopped = {work.subject.id for work in leased if work.stopped}
         for work in leased:
@@ -167,9 +169,14 @@ class Dispatcher:
 
     async def _deliver(self, work: DeliveryWork) -> None:
         started_at = self._clock()
+        if work.tries > len(self._delays):  # the last attempt is not on record
+            log.error("callback is given up: its attempts were not recorded; report it", **_identity(work))
+            await self._persist(lambda: self._fail(work, started_at))
+            return
         sent = await self._send(work, started_at)
-        if sent is None:  # no attempt: the callback is due again when its lease has run out
+        if sent is None:  # no attempt
             log.error("callback waits for its platform's file: put it back", **_identity(work))
+            await self._persist(lambda: self._release([work], started_at + timedelta(seconds=MISSING_FILE_SECONDS)))
             return
         self._receivers.update(work.receiver, sent)
         self._tokens.update(work.subject.token_id, sent)
@@ -195,7 +202,6 @@ class Dispatcher:
             return SendResult("unreachable", None, None, 0)
 
     async def _record(self, work: DeliveryWork, sent: SendResult, started_at: datetime) -> None:
-        """Records the attempt; during an outage it tries again until the lease has run out."""
         now = self._clock()
         retry_after = schedule.parse_retry_after(sent.retry_after, now)
         verdict = schedule.verdict(
@@ -207,10 +213,16 @@ class Dispatcher:
             at=started_at, outcome=sent.outcome, status_code=sent.status_code, milliseconds=sent.milliseconds
         )
         finished = FinishedAttempt(work=work, attempt=attempt, state=verdict.state, next_attempt_at=next_attempt_at)
+        await self._persist(lambda: self._recorder.record(finished))
+
+    async def _persist(self, write: Callable[[], Awaitable[bool | None]]) -> None:
+        """Writes how a delivery goes on; during an outage it tries again until the lease has run out. `write` returns
+        whether it made another event due.
+        """
         deadline = asyncio.get_running_loop().time() + LEASE_MARGIN_SECONDS
         while True:
             try:
-                if await self._recorder.record(finished):
+                if await write():
                     self.worker.wake()  # the next event of an order is due
             except StoreUnavailable as error:
                 self.worker.outages.begin("store", error.cause)
@@ -220,6 +232,15 @@ class Dispatcher:
             else:
                 self.worker.outages.end("store")
                 return
+
+    async def _fail(self, work: DeliveryWork, now: datetime) -> bool:
+        async with self._store.transaction() as connection:
+            return await attempts.fail(connection, work, now)
+
+    async def _release(self, works: Iterable[DeliveryWork], due: datetime | None = None) -> None:
+        async with self._store.transaction() as connection:
+            for work in sorted(works, key=lambda work: (work.subject.id, work.n)):
+                await deliveries.release(connection, work, due)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         work = self._attempts.pop(task)
@@ -239,9 +260,8 @@ class Dispatcher:
         if not late:
             return
         try:
-            async with asyncio.timeout(self._stop_seconds), self._store.transaction() as connection:
-                for work in sorted((works[task] for task in late), key=lambda work: (work.subject.id, work.n)):
-                    await deliveries.release(connection, work)
+            async with asyncio.timeout(self._stop_seconds):
+                await self._release(works[task] for task in late)
         except (StoreUnavailable, TimeoutError) as error:
             log.warning("leases of callbacks were not released and run out", callbacks=len(late), cause=str(error))
 

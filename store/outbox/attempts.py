@@ -95,7 +95,7 @@ async def record(
     for row in finished:
         if row.state == "failed":  # each alone, which tells whether it held its lease; they are few
             failed[row.work.subject.token_id] += (await connection.execute(_ENDED, _leased_change(row))).rowcount
-    await connection.execute(_RECORD, [{**_key(row), **vars(row.attempt)} for row in finished])
+    await connection.execute(_RECORD, [{**_key(row.work), **vars(row.attempt)} for row in finished])
     full = [(row.work.subject.id, row.work.n) for row in finished if row.work.attempts >= max_attempts]
     if full:
         await connection.execute(_TRIM, {"full": full, "max_attempts": max_attempts})
@@ -107,19 +107,31 @@ async def record(
     return bool(ended) and await schedule_first(connection, ended, max(row.attempt.at for row in finished))
 
 
+async def fail(connection: AsyncConnection, work: DeliveryWork, now: datetime) -> bool:
+    """Ends a delivery that had all attempts of its round, the last of them unrecorded; returns as `record`.
+
+    Nothing changes where the lease is lost. It writes no attempt: whatever kept those from their record may go on.
+    """
+    await lock_subjects(connection, [work.subject.id])
+    change = {**_key(work), "new_state": "failed", "next_at": None, "attempted_at": now, "lease": work.leased_until}
+    count = (await connection.execute(_ENDED, change)).rowcount
+    await connection.execute(_COUNT_FAILED, {"of_token": work.subject.token_id, "given_up": count})
+    return await schedule_first(connection, [work.subject.id], now)
+
+
 async def failed_by_token(connection: AsyncConnection) -> dict[str, int]:
     """How many callbacks of real orders were given up, by the token's id."""
     rows = await connection.execute(select(tokens.c.id, tokens.c.callbacks_failed).where(~tokens.c.sandbox))
     return {row.id: row.callbacks_failed for row in rows}
 
 
-def _key(finished: FinishedAttempt) -> dict[str, Any]:
-    return {"of_subject": finished.work.subject.id, "of_number": finished.work.n}
+def _key(work: DeliveryWork) -> dict[str, Any]:
+    return {"of_subject": work.subject.id, "of_number": work.n}
 
 
 def _change(finished: FinishedAttempt) -> dict[str, Any]:
     return {
-        **_key(finished),
+        **_key(finished.work),
         "new_state": finished.state,
         "next_at": finished.next_attempt_at,
         "attempted_at": finished.attempt.at,

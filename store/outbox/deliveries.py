@@ -99,7 +99,7 @@ _CANDIDATES_ELSEWHERE: Final = _CANDIDATES.where(_HAS_CAPACITY)
 _TAKE_LEASE: Final = (
     update(deliveries)
     .where(deliveries.c.order_id == bindparam("of_subject"), deliveries.c.n == bindparam("of_number"))
-    .values(leased_until=bindparam("until", type_=deliveries.c.leased_until.type))
+    .values(leased_until=bindparam("until", type_=deliveries.c.leased_until.type), tries=bindparam("tries_before"))
 )
 
 MAX_LEASE_QUERIES: Final = 5
@@ -141,14 +141,19 @@ class Capacity(Protocol):
         ...
 
 
-async def lease(connection: AsyncConnection, now: datetime, seconds: float, capacity: Capacity) -> list[DeliveryWork]:
+async def lease(
+    connection: AsyncConnection, now: datetime, seconds: float, capacity: Capacity, delays: Sequence[timedelta] = ()
+) -> list[DeliveryWork]:
     """Leases due deliveries that there is capacity for, for `seconds`, longest due first; those of tokens whose
     callbacks were stopped need none, and are to be ended.
+
+    A lease that ran out was an attempt that nobody recorded, and counts as one, even where the process died before it
+    sent anything. Whoever leases such a delivery has it as long as the schedule's delay after this attempt (`delays`),
+    so that one whose attempts are never recorded is repeated no sooner than one that fails.
 
     Where a receiver or token is saturated, it looks again for what others have due: one long queue hides nobody's.
     Dispatchers share the rows: PostgreSQL's skip what another one is taking, SQLite's write one after the other.
     """
-    until = now + timedelta(seconds=seconds)
     leased: list[DeliveryWork] = []
     for _ in range(MAX_LEASE_QUERIES):
         if capacity.left <= 0:
@@ -162,14 +167,18 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, capa
             if row.callbacks_stopped_at is not None
             or capacity.admit(row.delivery_receiver, row.its_token, sandbox=row.its_sandbox)
         ]
-        leased += await _works(connection, rows, now, until)
+        leased += await _works(connection, rows, now, timedelta(seconds=seconds), delays)
         if len(rows) == len(candidates):
             break
     return leased
 
 
 async def _works(
-    connection: AsyncConnection, rows: Sequence[Row[Any]], now: datetime, until: datetime
+    connection: AsyncConnection,
+    rows: Sequence[Row[Any]],
+    now: datetime,
+    duration: timedelta,
+    delays: Sequence[timedelta],
 ) -> list[DeliveryWork]:
     """Takes the lease of these deliveries."""
     if not rows:
@@ -178,11 +187,21 @@ async def _works(
         token_id: await endpoints.of_token(connection, token_id)
         for token_id in {row.its_token for row in rows if row.endpoints}
     }
+    works: list[DeliveryWork] = []
+    for row in rows:
+        tries, lasting = row.delivery_tries, duration
+        if row.delivery_leased_until is not None:  # the lease before this one ran out
+            tries += 1
+            lasting = max((duration, *delays[tries : tries + 1]))
+        works.append(_work(row, _secrets(row, registered.get(row.its_token), now), tries, now + lasting))
     await connection.execute(
         _TAKE_LEASE,
-        [{"of_subject": row.delivery_order_id, "of_number": row.delivery_n, "until": until} for row in rows],
+        [
+            {"of_subject": work.subject.id, "of_number": work.n, "until": work.leased_until, "tries_before": work.tries}
+            for work in works
+        ],
     )
-    return [_work(row, _secrets(row, registered.get(row.its_token), now), until) for row in rows]
+    return works
 
 
 def _secrets(row: Row[Any], registered: Sequence[Endpoint] | None, now: datetime) -> tuple[str, ...]:
@@ -204,11 +223,14 @@ async def end(connection: AsyncConnection, subject_ids: Collection[str]) -> None
     await connection.execute(update(deliveries).where(condition, PENDING).values(ended))
 
 
-async def release(connection: AsyncConnection, work: DeliveryWork) -> None:
-    """Ends the lease of a delivery that was not attempted to the end; it is due at once."""
+async def release(connection: AsyncConnection, work: DeliveryWork, due: datetime | None = None) -> None:
+    """Ends the lease of a delivery that was not attempted to the end, which counts as no attempt; it is due then, or
+    at once.
+    """
     row = deliveries.c.order_id == work.subject.id, deliveries.c.n == work.n
     condition = deliveries.c.leased_until == work.leased_until
-    await connection.execute(update(deliveries).where(*row, condition).values(leased_until=None))
+    values = {"leased_until": None} if due is None else {"leased_until": None, "next_attempt_at": due}
+    await connection.execute(update(deliveries).where(*row, condition).values(values))
 
 
 async def overdue(connection: AsyncConnection, now: datetime) -> tuple[int, datetime | None]:
@@ -226,13 +248,13 @@ def _due(now: datetime, saturated: Saturated) -> dict[str, Any]:
     return due
 
 
-def _work(row: Row[Any], secrets: tuple[str, ...], leased_until: datetime) -> DeliveryWork:
+def _work(row: Row[Any], secrets: tuple[str, ...], tries: int, leased_until: datetime) -> DeliveryWork:
     return DeliveryWork(
         subject=_matches(row) if row.id is None else _order(row),
         n=row.delivery_n,
         receiver=row.delivery_receiver,
         secrets=secrets,
-        tries=row.delivery_tries,
+        tries=tries,
         attempts=row.attempts,
         leased_until=leased_until,
         stopped=row.callbacks_stopped_at is not None,

@@ -11,14 +11,15 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncConnection
 from structlog.testing import capture_logs
 
-from api.webhooks import limits
+from api.webhooks import dispatcher, limits
+from api.webhooks.payload import message_id
 from api.webhooks.sender import Sender
 from store.connection.engine import Store
 from store.outbox import attempts, deliveries
 from store.outbox.attempts import FinishedAttempt
 from store.records import Attempt
 from tests.support.api.waiting import until
-from tests.support.orders.desk import Desk, desk_at, dispatching
+from tests.support.orders.desk import QUICK, Desk, desk_at, dispatching
 from tests.support.services import receiver as behaviours
 from tests.support.services.receiver import Behaviour, Received, Receiver, responses, says
 from tests.support.store.postgres import Postgres
@@ -76,12 +77,10 @@ async def test_a_slow_receiver_does_not_hold_the_others(desk: Desk) -> None:
         for _ in range(3 * limits.RECEIVER_LIMIT):
             await desk.place(slow.url)
         # its attempts outlast this test, and it was there first
-        async with dispatching(
-            desk.store, sender=Sender(allow_insecure=True, seconds=60), stop_seconds=0
-        ) as dispatcher:
+        async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=60), stop_seconds=0) as sending:
             await until(lambda: slow.connections >= limits.RECEIVER_LIMIT, otherwise="the slow receiver was not tried")
             order = await desk.place(quick.url)
-            dispatcher.worker.wake()
+            sending.worker.wake()
             await desk.until(order, "delivered")
             assert slow.max_at_once == limits.RECEIVER_LIMIT
             assert await desk.backlog() == 2 * limits.RECEIVER_LIMIT
@@ -117,8 +116,8 @@ async def test_two_dispatchers_share_the_work_without_doubling_it(desk: Desk) ->
             await desk.move(await desk.place(receiver.url), "processing")
         rival = Store(desk.url)
         async with dispatching(desk.store) as first, dispatching(rival) as second:
-            for dispatcher in (first, second):
-                dispatcher.worker.wake()
+            for each in (first, second):
+                each.worker.wake()
 
             await until(lambda: len(set(receiver.ids)) == 60, otherwise=f"only {len(set(receiver.ids))} came")
         await rival.close()
@@ -240,7 +239,14 @@ async def test_a_platform_whose_file_is_gone_delays_its_callbacks_and_no_others(
                     lambda: _is_logged(logs, "callback waits for its platform's file: put it back"),
                     otherwise="nothing was logged",
                 )
-        assert await desk.states(lost) == ["pending"]
+        [delivery] = await desk.deliveries(lost)
+        assert delivery.state == "pending"
+        assert delivery.next_attempt_at is not None
+        async with desk.store.transaction() as connection:
+            await connection.exec_driver_sql("UPDATE orders SET platform = ? WHERE id = ?", (lost.platform, lost.id))
+            later = delivery.next_attempt_at + timedelta(seconds=1)
+            [work] = await deliveries.lease(connection, later, 30.0, everything())
+        assert (work.subject.id, work.tries) == (lost.id, 0), "that was no attempt"
 
 
 @pytest.mark.parametrize(
@@ -299,6 +305,33 @@ async def test_an_attempt_that_cannot_be_recorded_keeps_no_other_from_its_record
     unrecorded = [line for line in logs if line["event"] == "callback attempt was not recorded; report it"]
     assert [line["order"] for line in unrecorded] == [bad]
     assert len(receiver.received) == 5
+
+
+async def test_a_callback_whose_attempts_are_never_recorded_ends_as_failed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = attempts.record
+
+    async def failing(connection: AsyncConnection, batch: Sequence[FinishedAttempt], max_attempts: int) -> bool:
+        if any(finished.work.n == 1 for finished in batch):
+            raise KeyError("it stands for any fault")
+        return await record(connection, batch, max_attempts)
+
+    with Receiver() as receiver, capture_logs() as logs:
+        order = await desk.move(await desk.place(receiver.url), "processing")
+        with monkeypatch.context() as patched:
+            patched.setattr(attempts, "record", failing)
+            patched.setattr(dispatcher, "LEASE_MARGIN_SECONDS", 0.2)
+            async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=0.5), delays=QUICK[:2]):
+                await desk.until(order, "failed", "delivered")
+        first, second = message_id(order.id, 1), message_id(order.id, 2)
+        assert receiver.ids == [first] * 3 + [second]
+        assert await _is_logged(logs, "callback is given up: its attempts were not recorded; report it")
+        async with desk.store.reading() as connection:
+            assert await attempts.failed_by_token(connection) == {order.token_id: 1}
+        await desk.replay(order, 1)
+        async with dispatching(desk.store):
+            await desk.until(order, "delivered", "delivered")
 
 
 async def test_the_log_of_attempts_does_not_grow_without_end(sqlite_url: str) -> None:

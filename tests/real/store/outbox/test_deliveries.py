@@ -1,6 +1,7 @@
 """Deliveries in the store: which one is due, who may take it, and what is left of it, on both databases."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -50,11 +51,13 @@ class Room:
         return True
 
 
-async def leased(store: Store, now: datetime = NOW, room: Room | None = None) -> list[DeliveryWork]:
+async def leased(
+    store: Store, now: datetime = NOW, room: Room | None = None, delays: Sequence[timedelta] = ()
+) -> list[DeliveryWork]:
     capacity = room or Room()
     async with store.transaction() as connection:
         due = await deliveries.any_due(connection, now, capacity.saturated())
-        taken = await deliveries.lease(connection, now, 30.0, capacity)
+        taken = await deliveries.lease(connection, now, 30.0, capacity, delays)
         assert due or not taken
         return taken
 
@@ -93,7 +96,49 @@ async def test_a_lease_holds_until_it_runs_out(store: Store, new_order: NewOrder
     assert await finished(store, second, "pending", NOW + timedelta(hours=1))
     assert await leased(store, NOW + timedelta(minutes=59)) == []
     [third] = await leased(store, NOW + timedelta(hours=1))
-    assert third.tries == 1
+    assert third.tries == 2
+
+
+async def test_attempts_that_are_never_recorded_count_and_keep_to_the_schedule(
+    store: Store, new_order: NewOrders
+) -> None:
+    order = await placed(store, new_order(1), "processing")
+    minute = timedelta(minutes=1)
+    times = NOW, NOW + minute / 2, NOW + 5.5 * minute, NOW + 35.5 * minute
+    for tries, at in enumerate(times):
+        assert await leased(store, at - SECOND) == []
+        [work] = await leased(store, at, delays=(5 * SECOND, 5 * minute, 30 * minute))
+        assert (work.n, work.tries) == (1, tries)
+    assert work.leased_until == times[-1] + minute / 2
+    async with store.transaction() as connection:
+        assert await attempts.fail(connection, work, times[-1])
+        assert await attempts.failed_by_token(connection) == {order.token_id: 1}
+    assert await listed(store, order) == [("order.created", "failed", None), ("order.processing", "pending", times[-1])]
+    async with store.transaction() as connection:
+        assert (await redelivery.recover(connection, order.token_id, times[-1], "", 10, times[-1]))[0] == 1
+    [again] = await leased(store, times[-1])
+    assert (again.n, again.tries) == (1, 0)
+
+
+async def test_a_delivery_that_another_dispatcher_has_is_not_ended(store: Store, new_order: NewOrders) -> None:
+    order = await placed(store, new_order(1))
+    [first] = await leased(store)
+    assert await leased(store, NOW + 30 * SECOND)
+    async with store.transaction() as connection:
+        await attempts.fail(connection, first, NOW + 31 * SECOND)
+        assert await attempts.failed_by_token(connection) == {order.token_id: 0}
+    assert await listed(store, order) == [("order.created", "pending", NOW)]
+
+
+@pytest.mark.parametrize("due", [None, NOW + SECOND])
+async def test_a_released_delivery_had_no_attempt(store: Store, new_order: NewOrders, due: datetime | None) -> None:
+    await placed(store, new_order(1))
+    [work] = await leased(store)
+    async with store.transaction() as connection:
+        await deliveries.release(connection, work, due)
+    assert len(await leased(store)) == (due is None)
+    [again] = await leased(store, NOW + 31 * SECOND)
+    assert again.tries == (due is None)
 
 
 async def test_what_was_delivered_is_delivered_whoever_holds_it(store: Store, new_order: NewOrders) -> None:
