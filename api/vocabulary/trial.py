@@ -68,10 +68,12 @@ async def _first_page(engine: Engine, platforms: Platforms, platform: int, query
     body = checked(SearchBody, {"platform": platform, "query": query, "limit": limit})
     context = search_context(engine, platforms, body)
     page = page_of(context.query, await engine.search_all(context.platforms, context.query.hit_requests))
-    if not page.total:
-        context = await relax(context)
-        page = page_of(context.query, await engine.search_all(context.platforms, context.query.hit_requests))
-    return page
+    if page.total:
+        return page
+    relaxed = await relax(context)
+    if relaxed.query.parsed is context.query.parsed:
+        return page
+    return page_of(relaxed.query, await engine.search_all(relaxed.platforms, relaxed.query.hit_requests))
 
 
 def _items(page: Page) -> list[Item]:
