@@ -34,6 +34,11 @@ def probe(query: Clause) -> Clause:
     return {"query": query, "size": 0, "track_total_hits": 1}
 
 
+def is_probe(body: Clause) -> bool:
+    """Whether a search asks only if there is an item."""
+    return body.get("size") == 0 and body.get("track_total_hits") == 1
+
+
 def aggregation_request(query: Clause, aggregations: Clause, *, with_total: bool = False) -> Clause:
     """The search body for aggregations of a query's hits, and nothing else but their number where that is wanted."""
     return {"size": 0, "track_total_hits": with_total, "query": query, "aggregations": aggregations}

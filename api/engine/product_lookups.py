@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import orjson
 
-from api.engine.clauses import Clause
+from api.engine.clauses import Clause, is_probe
 from mappings.definition import Definition
 from mappings.fields import DETAILS
 from mappings.folding import single_spaced
@@ -161,11 +161,6 @@ def lookups_of(bodies: Iterable[Clause], fields: Fields) -> Lookups:
     lookups = Lookups(fields)
     lookups.bodies = [_body(body, lookups) for body in bodies]
     return lookups
-
-
-def is_probe(body: Clause) -> bool:
-    """Whether a search asks only if there is an item."""
-    return body.get("size") == 0 and body.get("track_total_hits") == 1
 
 
 def _body(body: Clause, lookups: Lookups) -> Clause:

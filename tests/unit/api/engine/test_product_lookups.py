@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from api.engine.clauses import aggregation_request, is_probe, probe
 from api.engine.product_keys import MIN_MANY, keys_of, placeholders_in, with_keys
-from api.engine.product_lookups import Fields, Lookup, Lookups, is_probe, lookups_of
+from api.engine.product_lookups import Fields, Lookup, Lookups, lookups_of
 from mappings.definition import read_definition
 
 FIELDS = Fields.of(read_definition())
@@ -190,13 +191,14 @@ def test_a_lookup_serves_pages_with_scores_and_counts_without() -> None:
 
 
 def test_a_search_for_any_item_needs_a_part_of_the_keys_unless_they_are_excluded() -> None:
-    probe = {"size": 0, "track_total_hits": 1}
-    assert is_probe(probe)
-    assert not is_probe({**probe, "size": 1})
-    lookups = lookups_of([{"query": {"bool": {"filter": [CHEAP, WORD], "must_not": [OTHER_WORD]}}, **probe}], FIELDS)
+    query = {"bool": {"filter": [CHEAP, WORD]}}
+    assert is_probe(probe(query))
+    assert not is_probe({**probe(query), "size": 1})
+    assert not is_probe(aggregation_request(query, {}))
+    lookups = lookups_of([probe({"bool": {"filter": [CHEAP, WORD], "must_not": [OTHER_WORD]}})], FIELDS)
     assert [lookup.is_sample for lookup in lookups.lookups] == [True, False]
     assert set(placeholders_in(lookups.bodies[0])) == {0, 1}
-    both = lookups_of([{"query": {"bool": {"filter": [CHEAP, WORD]}}, **each} for each in (probe, {"size": 1})], FIELDS)
+    both = lookups_of([probe(query), {"query": query, "size": 1}], FIELDS)
     assert [lookup.is_sample for lookup in both.lookups] == [False], "another body needs all"
 
 
