@@ -95,7 +95,7 @@ class FacetCounting:
             responses = list(islice(remaining, len(request.bodies)))
             for row in request.rows:
                 if row.kind is not Kind.FOLDED:
-                    histograms[row] = request, _places(row, responses)
+                    histograms[row] = request, _places(row, self._query.minor_digits, responses)
                     continue
                 counted = _values(row, responses)
                 if counted is None:
@@ -263,11 +263,14 @@ def _facet_request(query: SearchQuery, rows: tuple[Filter, ...], *, in_parts: bo
     return FacetRequest(rows, clause, parts, bodies)
 
 
-def _places(row: Filter, responses: Sequence[EngineResponse]) -> Places:
-    """Items by the place of their bucket, in all parts together."""
+def _places(row: Filter, minor_digits: int, responses: Sequence[EngineResponse]) -> Places:
+    """Items by the place of their bucket, in all parts together; raises RefreshedError for a place that is none."""
     places = Counter[int]()
     for response in responses:
-        places.update(counts_by_place(row, response))
+        counts = counts_by_place(row, minor_digits, response)
+        if counts is None:
+            raise RefreshedError
+        places.update(counts)
     return places
 
 

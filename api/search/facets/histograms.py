@@ -21,9 +21,13 @@ def buckets(row: Filter) -> Clause:
     return {"terms": {"field": f"{row.field}Bucket", "size": len(FLOAT_EDGES) + 1}}
 
 
-def counts_by_place(row: Filter, response: EngineResponse) -> Places:
+def counts_by_place(row: Filter, minor_digits: int, response: EngineResponse) -> Places | None:
+    """Items by the place of their bucket; None if some are in a bucket that the histogram does not have."""
     counts = {bucket["key"]: bucket["doc_count"] for bucket in response["aggregations"][row.name]["buckets"]}
-    return {int(place): count for place, count in counts.items() if count and place != NO_BUCKET}
+    places = {str(place): place for place in range(len(_edges(row, minor_digits)) - 1)}
+    if not counts.keys() <= {*places, NO_BUCKET}:
+        return None
+    return {place: count for key, place in places.items() if (count := counts.get(key))}
 
 
 def extremes_request(row: Filter, minor_digits: int, query: Clause, places: Places) -> Clause:

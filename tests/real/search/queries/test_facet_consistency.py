@@ -126,7 +126,16 @@ async def test_a_histogram_and_its_ends_are_of_one_moment(shop: Shop, facet: str
     assert response == now
 
 
-@pytest.mark.parametrize(("field", "bucket"), [("priceBucket", NO_BUCKET), ("floatBucket", "99")])
+@pytest.mark.parametrize(
+    ("field", "bucket"),
+    [
+        ("priceBucket", NO_BUCKET),
+        ("floatBucket", "99"),
+        ("priceBucket", "100"),
+        ("floatBucket", "101"),
+        ("floatBucket", "x"),
+    ],
+)
 async def test_a_listing_whose_value_is_not_of_its_bucket_is_a_503_that_says_so(
     shop: Shop, field: str, bucket: str
 ) -> None:

@@ -128,7 +128,7 @@ def engine_counts(row: Filter, minor_digits: int, numbers: list[float]) -> Engin
 
 def histogram_of(row: Filter, minor_digits: int, numbers: list[float]) -> Any:
     response = engine_counts(row, minor_digits, numbers)
-    places = counts_by_place(row, response)
+    places = counts_by_place(row, minor_digits, response) or {}
     return histogram(row, minor_digits, places, extremes_of(row, [response], places) if places else None)
 
 
@@ -258,6 +258,13 @@ def test_the_last_bucket_ends_with_the_highest_value_of_all(row: Filter, place: 
 async def test_a_histogram_whose_ends_have_other_items_afterwards_is_of_two_moments(later: list[float]) -> None:
     stored = iter([[0.2], later])
     facets, _ = counting('{"facets": ["float"]}', lambda _: engine_counts(FLOAT, 2, next(stored)))
+    with pytest.raises(RefreshedError):
+        await facets.facets()
+
+
+@pytest.mark.parametrize(("facet", "bucket"), [("price", "43"), ("float", "100"), ("float", "-1"), ("float", "x")])
+async def test_a_bucket_that_a_histogram_does_not_have_contradicts_it(facet: str, bucket: str) -> None:
+    facets, _ = counting(json.dumps({"facets": [facet]}), lambda _: counted(facet, **{"1": 2, bucket: 1}))
     with pytest.raises(RefreshedError):
         await facets.facets()
 
