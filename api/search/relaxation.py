@@ -12,7 +12,7 @@ from dataclasses import replace
 from api.engine.clauses import Clause, probe
 from api.engine.responses import total_of
 from api.search.context import SearchContext
-from api.search.parsing.fillers import trade_offer_of
+from api.search.parsing.fillers import is_of_one_weapon, trade_offer_of, without_fillers
 from api.search.parsing.left_out import names_alone, partials
 from api.search.parsing.parse import ParsedQuery
 from api.search.parsing.relaxations import (
@@ -46,7 +46,9 @@ async def relax(context: SearchContext) -> SearchContext:
     # These are asked for alone: names that are still being typed need no others, and are most of what is relaxed.
     relaxed = await _first_with_items(context, candidates)
     if relaxed is None and (offer := trade_offer_of(strict)) is not None:
-        relaxed = await _relaxed(context, offer, [*as_typed(offer), *loose(offer)])
+        undivided = without_fillers(strict) if is_of_one_weapon(strict) else None
+        first = [] if undivided is None else [undivided]
+        relaxed = await _relaxed(context, offer, [*first, *as_typed(offer), *loose(offer)])
     if relaxed is None:
         relaxed = await _relaxed(context, strict, loose(strict))
     return context if relaxed is None else context.parsed_as(relaxed)

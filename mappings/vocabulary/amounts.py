@@ -80,15 +80,21 @@ class _Spelling(NamedTuple):
 class AmountWords:
     """What a vocabulary's words beside amounts are in English, and what finds them.
 
+    `prices` are amounts with their unit in words, which stand beside a bound: `under доллара`.
     `ranges` are written as `zwischen … und`, or `… ile … arası`: an amount stands at each `…`, and behind the words.
     `numerals` are the words of amounts themselves.
     """
 
     def __init__(
-        self, amounts: Mapping[str, Sequence[str]], ranges: Sequence[str], numerals: Mapping[int, Sequence[str]]
+        self,
+        amounts: Mapping[str, Sequence[str]],
+        prices: Mapping[str, Sequence[str]],
+        ranges: Sequence[str],
+        numerals: Mapping[int, Sequence[str]],
     ) -> None:
         self.numerals = Numerals(numerals)
         self._words = {spelling_of(each): word for word, spellings in amounts.items() for each in spellings}
+        self._prices = {spelling_of(each): amount for amount, spellings in prices.items() for each in spellings}
         self._ranges = {tuple(spelling_of(part) for part in f"{each}…".split("…")[:3]) for each in ranges}
 
     def in_english(
@@ -107,7 +113,7 @@ class AmountWords:
         bound_at = -1  # where the last amount begins that has a bound before it
 
         def is_taken(at: int) -> bool:
-            return _has_bound(text, at, bound_at) or is_name(text[max(0, at - MAX_WORDS) : at])
+            return _has_bound(text, at, bound_at, end) or is_name(text[max(0, at - MAX_WORDS) : at])
 
         letters = _small(text)
         while at < len(text):
@@ -127,13 +133,23 @@ class AmountWords:
         """The text with amounts in words in digits: behind a bound, or in front of a unit; `is_name` as in
         `in_english`.
         """
-        return self.numerals.in_digits(text, self._is_amount, is_name)
+        if self._prices and self._price.search(text):
+            text = self._price.sub(self._price_in_digits, text)
+        return self.numerals.in_digits(text, self._is_amount, is_name, self._middles)
+
+    def _price_in_digits(self, match: re.Match[str]) -> str:
+        before, amount = match.string[: match.start()], self._prices[spelling_of(match.group())]
+        is_one = amount.startswith("1 ")  # its words stand behind other numbers, too
+        is_price = (
+            self._is_bound(before[-MAX_WORDS:]) if is_one else self._is_amount(before, match.string[match.end() :])
+        )
+        return f" {amount} " if is_price else match.group()
 
     def has(self, word: str) -> bool:
         return spelling_of(word) in self._words
 
     def make_tables(self) -> None:
-        _ = (self._beginnings, self._bound_letters, self._amount_next, self.ranges, self.numerals.pattern)
+        _ = (self._beginnings, self._bound_letters, self._amount_next, self._price, self.ranges, self.numerals.pattern)
 
     def _before(self, text: str, letters: str, at: int) -> AmountMatch | None:
         """The words there that stand before an amount."""
@@ -230,18 +246,25 @@ class AmountWords:
         return beginnings
 
     @cached_property
+    def _price(self) -> re.Pattern[str]:
+        """What finds amounts with their unit in words, no other number beside them."""
+        return re.compile(rf"(?<!\d)(?<!\d\s)(?:{_words(self._prices)})(?!\s*[.,]?\d)", re.IGNORECASE)
+
+    @cached_property
     def _amount_next(self) -> re.Pattern[str]:
-        """What stands between a word and its amount."""
-        return re.compile(rf"\s*(?=(?:between\s+)?{self._sign}?\s*\d)", re.IGNORECASE)
+        """What stands between a word and its amount, which is no `1st` or `5%`."""
+        return re.compile(rf"\s*(?=(?:between\s+)?{self._sign}?\s*\d)(?!\s*\d+(?:st|nd|rd|th|%)(?!\w))", re.IGNORECASE)
 
     def _is_amount(self, before: str, rest: str) -> bool:
-        """Whether a numeral is an amount: it stands behind a bound, or in front of a unit or of a bound behind it."""
+        """Whether a numeral is an amount: it stands behind a bound, or in front of a unit or of a bound of its own."""
+        following = self._spellings_at(_small(rest), _end_of_blanks(rest, 0))
+        if any(each.word in _BOUNDS and self._amount_next.match(rest, end) for end, each in following):
+            return False  # `un massimo di 50$`
         if self._is_bound(before[-MAX_WORDS:]) or ENGLISH_MONEY.match(rest):
             return True
         if _BOUND_OF_NUMERAL.match(rest) and not _AMOUNT.search(before[-MAX_WORDS:]):
             return True  # `two hundred max`, but not `20 dollars grand max`
-        start = _end_of_blanks(rest, 0)
-        return any(not each.word.startswith(_BEFORE) for _, each in self._spellings_at(_small(rest), start))
+        return any(not each.word.startswith(_BEFORE) for _, each in following)
 
     def _is_bound(self, words: str) -> bool:
         """Whether the words end with a bound that is not one of the amount before it (`20刀以下 二西莫夫`)."""
@@ -273,9 +296,13 @@ class AmountWords:
         return frozenset(_small(first) for first, *_ in self._ranges if first)
 
     @cached_property
+    def _middles(self) -> frozenset[str]:
+        return frozenset(_small(middle) for _, middle, _ in self._ranges)
+
+    @cached_property
     def _range_middles(self) -> frozenset[str]:
         """Words between two amounts that have no blanks beside them."""
-        return frozenset(_small(middle) for _, middle, _ in self._ranges if UNSPACED.match(middle))
+        return frozenset(filter(UNSPACED.match, self._middles))
 
     def is_range(self, match: re.Match[str]) -> bool:
         """Whether the words that `ranges` found beside an amount belong together."""
@@ -296,7 +323,7 @@ class AmountWords:
     @cached_property
     def _sign(self) -> str:
         signs = "|".join(re.escape(each) for each in self._words if not words_of(each))
-        return rf"(?:R?\$|[€£]{'|' if signs else ''}{signs})"
+        return rf"(?:R?\$|[€£]|(?:usd|eur|gbp)(?!\w){'|' if signs else ''}{signs})"
 
 
 def _spelling(spelling: str, word: str) -> _Spelling:
@@ -314,12 +341,15 @@ def _spelling(spelling: str, word: str) -> _Spelling:
     )
 
 
-def _has_bound(text: str, at: int, bound_at: int) -> bool:
-    """Whether the number that ends there is one of a word (`m9`), or has a bound: it begins at `bound_at`."""
+def _has_bound(text: str, at: int, bound_at: int, word_end: int) -> bool:
+    """Whether the number that ends there is one of a word (`m9`), or has a bound: it begins at `bound_at`.
+
+    Digits at once behind the words of an amount, which end at `word_end`, are of no word (`フロート0.20未満`).
+    """
     since = max(0, at - MAX_WORDS)
     number = _LAST_NUMBER.search(text, since, at)
     start = at if number is None else number.start()
-    has_letter = number is not None and number["letter"] is not None
+    has_letter = number is not None and number["letter"] is not None and number.end("letter") != word_end
     return has_letter or start == bound_at or _BOUND_BEFORE.search(text, since, start) is not None
 
 

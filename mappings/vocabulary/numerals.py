@@ -1,10 +1,11 @@
 """Amounts that are written in words: `two hundred dollars`, `до двухсот`, `zweihundertfünfzig Euro`. Pure."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 UNSPACED_LETTERS = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # of scripts whose words follow without blanks
@@ -12,8 +13,9 @@ HUNDRED, THOUSAND, TEN_THOUSAND = 100, 1000, 10_000  # they multiply what stands
 _SCALES = (HUNDRED, THOUSAND, TEN_THOUSAND)
 _LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")  # of a script that has blanks between words
 _DIGITS = re.compile(r"(?<![\d.,])\d{1,4}(?:[.,]\d{1,2})?\s*$")
+_NUMBER_NEXT = re.compile(r"\s+[$€£]?\d")
 _GAP = re.compile(r"\s+|-")
-_RANGE = re.compile(r"\s*(?:to|[-\u2013])\s*", re.IGNORECASE)  # in other languages `ranges` have them
+_RANGE = re.compile(r"\s*(?:to|[-\u2013])\s*", re.IGNORECASE)
 _SCALE_LETTERS = dict(zip("百백千천万萬만", (100, 100, 1000, 1000, 10_000, 10_000, 10_000), strict=True))
 _PART = rf"(\d+(?:\.\d+)?)([{''.join(_SCALE_LETTERS)}])"
 # `1万5千`, `2万5`, `1만 5천`; one scale alone is read as the words are
@@ -46,11 +48,13 @@ class Numerals:
     def __init__(self, spellings: Mapping[int, Sequence[str]]) -> None:
         self._values = {spelling_of(each): value for value, words in spellings.items() for each in words}
 
-    def in_digits(self, text: str, is_amount: Callable[[str, str], bool], is_name: Callable[[str], bool]) -> str:
+    def in_digits(
+        self, text: str, is_amount: Callable[[str, str], bool], is_name: Callable[[str], bool], middles: Collection[str]
+    ) -> str:
         """The text with numbers in words in digits.
 
         `is_amount` is asked with what stands before and behind them, `is_name` whether a text ends with a name with a
-        number (`m9`), whose digits no scale behind them multiplies.
+        number (`m9`), whose digits no scale behind them multiplies. `middles` stand between the ends of a range.
         """
         if ("w" in text or "W" in text) and _HAN.search(text):
             text = _W.sub(lambda match: f"{Decimal(f'{match[1]}e4') + Decimal(f'0{match[2]}e3'):f}", text)
@@ -60,8 +64,11 @@ class Numerals:
         digits, end, runs = "", 0, list(self._runs(text, is_name))
         ends = [(run[0].start, run[-1].end) for run in runs]
         for at, (start, run_end) in enumerate(ends):
+            if runs[at][-1].value not in _SCALES and _NUMBER_NEXT.match(text, run_end):
+                continue  # `acima dos 50`
             next_start, next_end = ends[at + 1] if at + 1 < len(ends) else (run_end, run_end)
-            is_range = _RANGE.fullmatch(text, run_end, next_start) is not None
+            between = text[run_end:next_start]
+            is_range = _RANGE.fullmatch(between) is not None or spelling_of(between) in middles
             if is_amount(text[end:start], text[run_end:]) or (is_range and is_amount("", text[next_end:])):
                 digits += text[end:start] + _read(text, runs[at])
                 end = run_end
@@ -172,16 +179,23 @@ def _read(text: str, run: Sequence[_Word]) -> str:
     if _is_shortened(text, run):
         last = run[-1]
         run = [*run[:-1], _Word(last.start, last.end, run[-2].value / 10 * last.value)]
-    for word in run:
+    scale, is_joined = Decimal(0), False  # the last one of the number; whether a joiner is before the word
+    for word, following in zip_longest(run, run[1:]):
         between += text[end : word.start]
         end = word.end
         if not word.value:
             between += text[word.start : word.end]
+            is_joined = True
             continue
-        if not number.takes(word.value, is_together=" " not in between):
-            digits, number = f"{digits}{number}{between}", _Number()
+        is_scaled = following is not None and following.value in _SCALES
+        # `two hundred and three hundred`, `fifty and one hundred`, `fünfzig und hundert`
+        is_next = is_scaled and (following.value == scale if scale else is_joined and word.value < 10)
+        is_next = is_next or (is_joined and word.value in _SCALES)
+        if is_next or not number.takes(word.value, is_together=" " not in between):
+            digits, number, scale = f"{digits}{number}{between}", _Number(), Decimal(0)
+        scale = word.value if word.value in _SCALES else scale
         number.add(word.value)
-        between = ""
+        between, is_joined = "", False
     return f"{digits}{number}"
 
 
@@ -195,7 +209,7 @@ class _Number:
         """Whether the next word's value belongs to it: in `five and twenty` not, in `fünfundzwanzig` it does."""
         last = self._last
         if not last or value in _SCALES:
-            return True
+            return value != HUNDRED or self._rest < 10 or bool(self._rest % 10)  # `fifty, hundred`
         if last < 10:
             return is_together and 20 <= value < HUNDRED
         return value < last and (value < 10 or last >= HUNDRED)

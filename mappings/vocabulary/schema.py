@@ -104,6 +104,8 @@ class VocabularyFile(StrictModel):
 
     # Amounts.
     amounts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)  # {English word beside one: spellings}
+    # {amount: spellings with its unit}: `0.5 usd`, and of one alone (`дешевле доллара`)
+    prices: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     ranges: tuple[str, ...] = ()  # words beside two, each of which stands at `…` or at the end (`zwischen … und`)
     numerals: Mapping[int, tuple[str, ...]] = Field(default_factory=dict)  # {value: spellings}; those of 0 only join
 

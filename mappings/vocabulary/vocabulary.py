@@ -265,8 +265,11 @@ class Vocabulary(VocabularyFile):
 
     def is_payment(self, text: str) -> bool:
         """Whether a text says nothing but what is paid with."""
-        letters = (letters_of([word]) for word in words_of(text) if not word.isnumeric())
-        return all(each in self.payments or each in self.ignored for each in letters)
+        words = words_of(text)
+        letters = [letters_of([word]) for word in words if not word.isnumeric()]
+        has_number = len(letters) < len(words)  # `budget 450` is what is paid at most
+        is_named = any(each in self.payments for each in letters) or not (letters and has_number)
+        return is_named and all(each in self.payments or each in self.ignored for each in letters)
 
     @cached_property
     def second_meanings(self) -> Mapping[str, tuple[Meaning, ...]]:
@@ -275,7 +278,12 @@ class Vocabulary(VocabularyFile):
             VocabularyTerm(spellings=each.spellings, filters=each.otherwise) for each in self.term if each.otherwise
         ]
         spelt_so = Vocabulary.model_construct(fields=self.otherwise, term=tuple(terms)).entries
-        return {letters: entry.meanings for letters, entry in spelt_so.items()}
+        meanings = {letters: entry.meanings for letters, entry in spelt_so.items()}
+        return {
+            each: second
+            for each, second in meanings.items()
+            if each not in self.entries or self.entries[each].meanings != second
+        }
 
     @cached_property
     def finishes(self) -> frozenset[str]:
@@ -292,7 +300,15 @@ class Vocabulary(VocabularyFile):
 
     @cached_property
     def amount_words(self) -> AmountWords:
-        return AmountWords(self.amounts, self.ranges, self.numerals)
+        return AmountWords(self.amounts, self.prices, self.ranges, self.numerals)
+
+    def is_name(self, letters: str) -> bool:
+        """Whether these letters are the name of a finish, or of a case without its last word."""
+        return letters in self.finishes or any(letters + last in self.phrases for last in self._last_letters)
+
+    @cached_property
+    def _last_letters(self) -> frozenset[str]:
+        return spelt(tuple(self.last_words))
 
     def narrows(self, meanings: Iterable[Meaning]) -> bool:
         """Whether a word of these meanings narrows a text that has other words too."""
@@ -323,6 +339,11 @@ class Vocabulary(VocabularyFile):
         """Values that a word excludes which is written together with what says so: `nonstattrak`."""
         words, endings = spelt(self.exclusions), spelt(self.exclusion_endings)
         return JoinedExclusions(self.entries, words, endings, self.attached)
+
+    @cached_property
+    def exclusions_beside(self) -> frozenset[str]:
+        """The letters of what excludes what follows, or what stands before (`не интересует`)."""
+        return spelt(self.exclusions) & spelt(self.exclusions_after)
 
     def excludable(self, meanings: tuple[Meaning, ...]) -> tuple[Meaning, ...]:
         """The meanings that an exclusion is of: of a type and a word of names, the word (`capsule, no autograph`)."""

@@ -86,6 +86,12 @@ def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
     return _part(strict, text)
 
 
+def is_of_one_weapon(strict: ParsedQuery) -> bool:
+    """Whether the text names one weapon more than once: `the revolver with the banana, banana cannon r8`."""
+    weapons = [term.meanings for term in strict.options if "weapon" in term.fields]
+    return len(set(weapons)) < len(weapons)
+
+
 def _part(strict: ParsedQuery, text: str) -> ParsedQuery:
     """A part of the text, parsed for the same platforms."""
     return replace(parsed_again(strict, text), text=text, relaxation=Relaxation.FILLERS)

@@ -36,10 +36,21 @@ _ASKED = re.compile(
 _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 
 
+# a share that is said digit by digit: `zero point zero two`, `point oh seven`
+_SAID_DIGITS = {
+    word: str(digit)
+    for digit, word in enumerate(("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"))
+}
+_SAID_DIGITS |= {"oh": "0", "o": "0"}
+_DIGIT = "|".join(_SAID_DIGITS)
+_POINT = re.compile(rf"(?<!\w)(?:(?:zero|oh|o)\s+)?point(?P<digits>(?:\s+(?:{_DIGIT})(?!\w)){{1,6}})", re.IGNORECASE)
+
+
 def with_digits(text: str, vocabulary: Vocabulary) -> str:
     """The text with its amounts in digits and English; a numeral that is no amount (`player two`) stays."""
     is_name = partial(_ends_with_name, vocabulary=vocabulary)
     text = _OF_UNIT.sub(lambda match: "0.5 " if match["half"] else "1 ", text)
+    text = _POINT.sub(_share, text)
     text = _CYRILLIC_K.sub("k", vocabulary.amount_words.in_digits(text, is_name))
     if numbers := len(_NUMBER.findall(text)):
         if numbers > 1 and (ranges := vocabulary.amount_words.ranges) is not None:
@@ -48,6 +59,10 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
         text = _GROUPED.sub(r"\1\2\3", text) if numbers > 1 else text
     text = _SUB.sub("sub ", text) if "-" in text else text
     return _with_asked(text) if "@" in text or ASKING_PRICE in text else text
+
+
+def _share(match: re.Match[str]) -> str:
+    return "0." + "".join(_SAID_DIGITS[word.lower()] for word in match["digits"].split())
 
 
 def _with_asked(text: str) -> str:

@@ -21,7 +21,7 @@ from api.search.parsing.quantities import (
 )
 from api.search.parsing.spellings import ONE_VALUE
 from api.search.parsing.terms import parse_words
-from api.search.parsing.words import ParsedWords, Term, Word, mere_runs
+from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, Word, mere_runs
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning, values_of
 from mappings.vocabulary.exclusions import wanted
@@ -166,7 +166,7 @@ def parse_text(
     if of_listing and vocabulary.plain and _is_plain_skin(terms):
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
     sort = _sort(sorts, quantities)
-    terms = _as_things(terms, vocabulary) if has_order or sort else terms
+    terms = _with_whole_names(_as_things(terms, vocabulary), vocabulary) if has_order or sort else terms
     finishes = finishes_of(terms, vocabulary, is_ordered=bool(has_order or sort))
     if has_order or sort or len(terms) + len(quantities) + len(excluded) > 1:
         terms = [narrowed(term, vocabulary) for term in terms]
@@ -274,6 +274,24 @@ def _as_things(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
     named = [term for term in terms if term.meanings]
     things = tuple(meaning for meaning in named[0].meanings if vocabulary.narrows([meaning])) if len(named) == 1 else ()
     return [replace(term, meanings=things) if things and term.meanings else term for term in terms]
+
+
+def _with_whole_names(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
+    """The terms, a case with its whole name before it as the one of just that name (`cheapest gamma case`).
+
+    The name of a Gamma 2 Case has these words, too. The index has up to `MAX_JOIN` words of a name written together.
+    """
+    named, name = list[Term](), list[str]()
+    for term in terms:
+        words = [meaning.words for meaning in term.meanings]
+        joined = letters_of([*name, *words])
+        is_named = vocabulary.last_words.keys() >= set(words) and joined in vocabulary.phrases
+        if is_named and 0 < len(name) < MAX_JOIN and len(words) == 1:
+            named.append(replace(term, meanings=(replace(term.meanings[0], words=joined),)))
+        else:
+            named.append(term)
+        name = [*name, term.typed] if term.is_mere and not term.is_filler else []
+    return named
 
 
 def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:

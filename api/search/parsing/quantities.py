@@ -80,7 +80,7 @@ _NO_MARK = rf"(?!{_MARK}|\s+{_MARK}(?!\s*\d))"  # nor one of the next number
 _FLOAT = rf"(?<!{_WORD})(?:float|fv|wear)s?(?:\s+(?:value|rating))?(?![^\W\d])"
 _FLOAT_WORD = rf"{_FLOAT}\s*[:=]?\s*"
 _SEEDS = r"(?P<seeds>\d{1,9}(?:\s*(?:[,/]|(?<!\w)or(?!\w))\s*#?\d{1,9})*)"
-_SEED = r"(?:(?:paint\s+)?(?:seed|pattern|template)s?(?:\s+(?:id|index|number|no))?|id)"
+_SEED = r"(?:(?:paint\s*)?(?:seed|pattern|template)s?(?:\s+(?:id|index|number|no))?|id)"
 _PATTERN = re.compile(r"(?i)pattern|template")
 _FLOAT_SAID = re.compile(r"(?i)float|fv|wear")
 _STRICT = re.compile(
@@ -111,7 +111,7 @@ _AROUND = r"(?<!\w)(?:around|about|roughly|approx(?:imately)?\.?|circa)\s+"
 _PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
 _PRICE_FORMS = (
     rf"{_START}{_LOW}\s*<=?\s*price\s*<=?\s*{_HIGH}{_END}",
-    rf"{_PRICE_WORD}{_BETWEEN}{_START}{_LOW}{_TO}{_HIGH}{_END}",
+    rf"{_PRICE_WORD}(?:{_AT_MOST}\s*)?{_BETWEEN}{_START}{_LOW}{_TO}{_HIGH}{_END}",  # `budget 50-100`
     rf"{_PRICE_WORD}{_BOUND}\s*{_LOW}{_END}",
     rf"{_AROUND}{_LOW}(?=\s*(?:$|[,;.!?)]))",  # a budget, as an amount with its currency is
     rf"{_START}(?P<low>{_NUMBER})(?P<least>\+)(?P<lowafter>\s*{_MARK})",

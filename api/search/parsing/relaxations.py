@@ -24,6 +24,7 @@ Quantities that can be nothing else, and what is not wanted, stay in every relax
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from api.search.parsing.fillers import for_another_thing, with_and_without_fillers, without_fillers
 from api.search.parsing.letters import in_english, other_letters, without_typos
@@ -189,9 +190,13 @@ def _of_set(term: Term, last_words: Collection[str], opened: Collection[str]) ->
 
 
 def _without_containers(parse: PlatformParse) -> PlatformParse:
-    """Without the words for a container beside the words of a set, where the text says of what is in it, too."""
+    """Without the words for a container beside the words of a set, where the text says of what is in it, too.
+
+    The word right before them is of the set then: what is in the fever case is no Fever Dream.
+    """
     opened = parse.platform.merged_vocabulary.opened
-    others = [term for term in parse.terms if not _is_container(term, opened)]
+    before = [term for term, following in pairwise(parse.terms) if term.in_set and _is_container(following, opened)]
+    others = [replace(term, only_in_set=term in before) for term in parse.terms if not _is_container(term, opened)]
     return replace(parse, terms=tuple(others)) if any(term.fields for term in others) else parse
 
 

@@ -1,27 +1,20 @@
-"""Looks up the words of a text in a vocabulary, and tells which numbers are of no item. Pure.
-
-Those say how many, which one or which share: `4x`, `x10`, `2把`, `16th`, `100%`.
-"""
+"""Looks up the words of a text in a vocabulary, and tells which numbers are of no item. Pure."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from api.search.parsing.words import MAX_JOIN, Term, finished, names_in, words_in
+from api.search.parsing.words import MAX_JOIN, Term, Word, count_at, few_in, finished, is_count, names_in, words_in
+from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Meaning, Role, values_of
-from mappings.vocabulary.numerals import Numerals
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text
 
 MAX_NAME = 3  # words of a case's name between how many of it are wanted and its type (`20 broken fang cases`)
 _YEAR = re.compile(r"20[12]\d")
-_COUNT = re.compile(r"(\d{1,4})x|x(\d{1,4})")
-_ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th|[dh])")  # of a birthday; days and hours of a trade lock
 MAX_MANY_DIGITS = 3  # of how many cases are wanted: four are an amount
 MAX_BEFORE_EXCEPTION = 3  # words between `any` and the `but` that it goes with
 MIN_MISTYPED = 6  # letters of a value that is not wanted: `no scams` says nothing of a SCAR-20
-MAX_FEW = 5  # as many things as an item carries
-_NUMBER = re.compile(r"\d{1,3}")
 EITHER = re.compile(r"\s*/\s*")
 _AND = re.compile(r"\s*&\s*")
 PART_END = re.compile(r"\s*[,.;!|)、，。]")
@@ -31,34 +24,6 @@ ONE_VALUE = frozenset(("exterior", "phase", "quality"))
 ONE_OF = ONE_VALUE | {"weapon"}  # `glock and usp`: an item is one of them
 _EXCEPTION = Entry((), 1, role=Role.EXCLUSION)
 _OF_ITEMS = (Role.ATTACHED, Role.ATTACHED_AFTER, Role.NAME)
-
-
-def count_at(letters: Sequence[str], at: int) -> int:
-    """How many the word there says: `10x`, `x10`, `10 x`; 0: it says no number of things."""
-    if not (letters[at][:1].isdecimal() or letters[at][-1:].isdecimal()):
-        return 0
-    if count := _COUNT.fullmatch(letters[at]):
-        return int(count[1] or count[2])
-    is_times = "x" in (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])
-    return int(letters[at]) if is_times and _NUMBER.fullmatch(letters[at]) else 0
-
-
-def few_in(word: str, numerals: Numerals) -> int:
-    """How many things on an item a number in digits or words says; 0: it says none, or more than an item carries."""
-    count = int(word) if word.isdecimal() else numerals.value_of(word)
-    return count if count <= MAX_FEW else 0
-
-
-def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Collection[str]) -> bool:
-    """Whether the word there only says how many, or which share; with a filler behind it, too: `2把`."""
-    if letters[at] == "x":
-        return any(map(_NUMBER.fullmatch, (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])))
-    if not letters[at].isdecimal():
-        return bool(count_at(letters, at) or _ORDINAL.fullmatch(letters[at]))
-    if count_at(letters, at):
-        return True
-    gap = gaps[at + 1]
-    return gap.startswith("%") or (not gap and any(each in fillers for each in letters[at + 1 : at + 2]))
 
 
 class Spellings:
@@ -209,11 +174,11 @@ class Spellings:
         return entry is not None and bool(entry.sorts) and not entry.meanings
 
     def _is_of_same_field(self, term: Term, other: Term) -> bool:
-        """Whether both are values of one field, or names of finishes."""
+        """Whether both are values of one field, or names of finishes or cases."""
         if term.fields or other.fields:
             return term.fields == other.fields
         names = [words for each in (term, other) for words in names_in(each)]
-        return self._vocabulary.finishes.issuperset(map(letters_of, names))
+        return all(self._vocabulary.is_name(letters_of(words)) for words in names)
 
     def _translated(self, term: Term) -> Term:
         """A term that is no known name by what it translates: an item has that in English."""
@@ -228,22 +193,29 @@ class Spellings:
     def _excluded_at(self, at: int) -> tuple[Term, int]:
         """As `_term_at`, of a value or a weapon with typos, too: `no souvenr`, `not minmal wear`."""
         term, end = self._term_at(at)
-        letters = self._letters[at]
-        if not term.is_mere or letters in self._vocabulary.words_of_finishes or self._vocabulary.is_known(letters):
-            return term, end
-        for part in (self._letters[at : at + 2], [letters]):
-            joined = "".join(part)
-            entry = self._vocabulary.entries.get(self._vocabulary.misspellings.nearest(joined))
-            is_typo = len(joined) >= MIN_MISTYPED and part[-1] not in self._vocabulary.entries
-            if is_typo and entry is not None and _is_value(entry):
-                return Term(finished(tuple(self._words[at : at + len(part)])), entry.meanings), at + len(part)
+        for part in (self._words[at : at + 2], self._words[at : at + 1]):
+            if term.is_mere and (meanings := self._value_meant(part)):
+                return Term(finished(tuple(part)), meanings), at + len(part)
         return term, end
 
+    def _value_meant(self, words: Sequence[Word]) -> tuple[Meaning, ...]:
+        """The value or the weapon that words which are in no name are but for a typo; empty: they are none."""
+        letters = [self._letters_of.get(word.typed, "") for word in words]
+        joined, is_last_known = "".join(letters), letters[-1] in self._vocabulary.entries
+        is_first_known = letters[0] in self._vocabulary.words_of_finishes or self._vocabulary.is_known(letters[0])
+        if len(joined) < MIN_MISTYPED or is_first_known or is_last_known:
+            return ()
+        entry = self._vocabulary.entries.get(self._vocabulary.misspellings.nearest(joined))
+        return entry.meanings if entry is not None and _is_value(entry) else ()
+
     def _with_respelt(self, term: Term) -> list[Term]:
-        """A term, and the finish that a word which nothing is called is but for a typo: neither is wanted."""
+        """A term as the value or the weapon that it is but for a typo, or as itself and such a finish."""
         letters = self._letters_of.get(term.typed, "")
-        is_known = term.fields or term.meanings or letters in self._vocabulary.words_of_finishes
-        spelling = "" if is_known or not letters.isalpha() else self._vocabulary.misspellings.nearest(letters)
+        if term.fields or term.meanings or letters in self._vocabulary.words_of_finishes:
+            return [term]
+        if term.is_mere and (meanings := self._value_meant(term.words)):
+            return [replace(term, meanings=meanings)]
+        spelling = self._vocabulary.misspellings.nearest(letters) if letters.isalpha() else ""
         entry = self._vocabulary.entries.get(spelling) or self._vocabulary.lexicon.entries.get(spelling)
         is_finish = entry is not None and any(
             letters_of_text(meaning.words) in self._vocabulary.finishes for meaning in entry.meanings
@@ -265,6 +237,14 @@ class Spellings:
         after = self._after_exclusions(start, modified=False)
         of_same_field = of_same_field and after == start
         return None if after == len(self._words) or self._is_order(after) else (after, of_same_field)
+
+    def _goes_on_at_once(self, at: int, term: Term) -> bool:
+        """Whether the word there is of the same list as a value before it, without a word between.
+
+        In `no bs fn` Factory New is wanted: exteriors are better or worse, phases are not.
+        """
+        gap = self._gaps[at]
+        return bool(UNSPACED.match(self._letters[at])) if not gap else gap.isspace() and term.fields == {"phase"}
 
     def _excludes_more(self, end: int) -> bool:
         """Whether the words behind end with another word of exclusion: in `战痕不要 暗金不要` each is of one value."""
@@ -385,6 +365,19 @@ class Spellings:
         is_before = next_entry is not None and self._vocabulary.is_attached(next_entry.meanings)
         is_carried = self._letters[at + 1 : at + 2] and self._letters[at + 1] in self._vocabulary.carriers  # `四贴`
         return count if follows_carrier or is_before or is_carried else 0
+
+    def _word_term(self, at: int, role: Role) -> Term:
+        """A mere word, or one that says how many."""
+        letters, ignored = self._letters[at], self._vocabulary.ignored
+        count = count_at(self._letters, at) or self._attached_at(at)
+        carries = letters in self._vocabulary.carriers
+        is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
+        is_filler = (bool(count) or is_many or letters in ignored or role is Role.FILLER) and role is not Role.NAME
+        is_negation = role in NEGATING and not is_filler and self._is_negation(at, role)
+        otherwise = self._vocabulary.second_meanings.get(letters, ())
+        word = (self._words[at],)
+        term = Term(word, (), otherwise, is_filler=is_filler, is_negation=is_negation, count=count, carries=carries)
+        return replace(term, is_foreign=True) if letters in self._vocabulary.foreign_goods else term
 
 
 def _says_something(entry: Entry | None) -> bool:

@@ -6,8 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
-from api.search.parsing.spellings import MAX_FEW
-from api.search.parsing.words import Term, mere_runs
+from api.search.parsing.words import MAX_FEW, Term, mere_runs
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.vocabulary import Vocabulary

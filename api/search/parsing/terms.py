@@ -11,15 +11,20 @@ from dataclasses import replace
 from api.search.parsing.spellings import (
     EITHER,
     JOINING,
-    NEGATING,
     ONE_OF,
     ONE_VALUE,
     PART_END,
     Spellings,
-    count_at,
-    is_count,
 )
-from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, finished, is_named, segmented, with_counts_apart
+from api.search.parsing.words import (
+    MAX_JOIN,
+    ParsedWords,
+    Term,
+    finished,
+    is_named,
+    segmented,
+    with_counts_apart,
+)
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -106,9 +111,7 @@ class _Reader(Spellings):
         end = self._at + length
         if entry is None or entry.meanings:
             return False
-        if entry.role is Role.EXCLUSION and not self._excludes_last(end, before_quantity=before_quantity):
-            return self._read_exclusion(end, before_quantity=before_quantity)
-        if entry.role is Role.NEITHER and self._is_neither(end):
+        if self._is_of_what_follows(end, entry.role, before_quantity=before_quantity):
             return self._read_exclusion(end, before_quantity=before_quantity)
         if entry.role in JOINING:
             fields = None if entry.role is Role.ALTERNATIVE else ONE_OF  # `redline and vulcan`, no item has both
@@ -119,11 +122,7 @@ class _Reader(Spellings):
         elif is_exclusion and self._at == self._order_until > 0:
             self._parsed.sorts.pop()  # `高い順じゃなくて`, `high float: no`
             self._order_until = 0
-        elif (
-            entry.role is Role.EXCLUSION_AFTER
-            and self._after_quantity
-            and all(self._is_grammar(term) for term in self._parsed.terms)
-        ):
+        elif entry.role is Role.EXCLUSION_AFTER and self._is_of_amount():
             self._parsed.excludes_before = True  # `50달러 이상은 제외`
         elif is_exclusion and self._parsed.terms:
             self._exclude_last(alone=entry.role is Role.EXCLUSION and self._is_of_last_alone())
@@ -162,6 +161,13 @@ class _Reader(Spellings):
 
         An order that is not wanted is none, and beside a filler that is not of grammar (`no swap ak`) nothing else is.
         """
+        ends_part = PART_END.match(self._gaps[end]) or (end == len(self._words) and not before_quantity)
+        if ends_part and UNSPACED.match(self._letters[self._at]) and self._is_of_amount():
+            self._parsed.excludes_before, self._at = True, end  # `超过50刀不要`
+            return True
+        if self._ends_part(end - 1) and all(term.is_filler for term in self._parsed.terms):
+            self._add_fillers(end)  # `i got nothing, ak redline`
+            return True
         after = self._after_exclusions(end)
         if after == len(self._words):
             self._parsed.excludes_next = before_quantity and not self._gaps[after].strip()
@@ -184,6 +190,22 @@ class _Reader(Spellings):
     def _add_fillers(self, end: int) -> None:
         self._parsed.terms += [Term((word,), is_filler=True) for word in self._words[self._at : end]]
         self._at = self._excluded_until = end
+
+    def _is_of_what_follows(self, end: int, role: Role, *, before_quantity: bool) -> bool:
+        """Whether an exclusion is of what stands behind it."""
+        if role is Role.EXCLUSION:
+            return not self._excludes_last(end, before_quantity=before_quantity)
+        if role is Role.NEITHER:
+            return self._is_neither(end)
+        is_beside = "".join(self._letters[self._at : end]) in self._vocabulary.exclusions_beside
+        after = self._after_exclusions(end) if role is Role.EXCLUSION_AFTER and is_beside else len(self._words)
+        if after == len(self._words) or _QUALITY not in self._term_at(after)[0].fields:
+            return False
+        return not (self._parsed.terms and self._last_wanted().fields & ONE_VALUE)  # `ак не интересует статтрек`
+
+    def _is_of_amount(self) -> bool:
+        """Whether an exclusion there may be of the amount before it: nothing but grammar stands between."""
+        return self._after_quantity and all(self._is_grammar(term) for term in self._parsed.terms)
 
     def _excludes_last(self, end: int, *, before_quantity: bool) -> bool:
         """Whether it is of what stands before it: a quality at the end of the text, or behind kana (`スタトラ不要 ak`).
@@ -210,7 +232,9 @@ class _Reader(Spellings):
             is_said_so = (ends_part or after > end) and bool(last.fields & ONE_VALUE)  # `ak redline bs nicht, …`
             is_said_so = is_said_so or ":" in self._gaps[self._at]  # `stickers: none`
             return is_last and (_QUALITY in last.fields or is_alone or is_said_so)  # `faca, gut não`
-        is_joined = not self._gaps[self._at] and bool(last.fields & ONE_VALUE) and self._excludes_more(end)
+        is_other = after < len(self._words) and not self._term_at(after)[0].fields & ONE_VALUE  # `暗金不要 ak`
+        is_joined = not self._gaps[self._at] and bool(last.fields & ONE_VALUE)
+        is_joined = is_joined and (is_other or self._excludes_more(end))
         is_of_last = is_joined or bool(_KANA.search(self._letters[self._at - 1][-1:]))
         return is_last or (is_of_last and self._gaps[end][:1].isspace())
 
@@ -252,14 +276,6 @@ class _Reader(Spellings):
             self._exclude_term(other)  # `不要战痕破损`, `exclude ruby sapphire`
             end = other_end
         self._at, self._excluded_until, self._is_known = end, end, True
-
-    def _goes_on_at_once(self, at: int, term: Term) -> bool:
-        """Whether the word there is of the same list as a value before it, without a word between.
-
-        In `no bs fn` Factory New is wanted: exteriors are better or worse, phases are not.
-        """
-        gap = self._gaps[at]
-        return bool(UNSPACED.match(self._letters[at])) if not gap else gap.isspace() and term.fields == {"phase"}
 
     def _is_ordered_thing(self) -> bool:
         """Whether the text is of a thing that goes together with the order before it, and ends here."""
@@ -380,14 +396,3 @@ class _Reader(Spellings):
             role = Role.VALUE if entry is None else entry.role
             self._parsed.terms += [self._word_term(place, role) for place in range(self._at, end)]
         self._at = end
-
-    def _word_term(self, at: int, role: Role) -> Term:
-        """A mere word, or one that says how many."""
-        letters, ignored = self._letters[at], self._vocabulary.ignored
-        count = count_at(self._letters, at) or self._attached_at(at)
-        carries = letters in self._vocabulary.carriers
-        is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
-        is_filler = (bool(count) or is_many or letters in ignored or role is Role.FILLER) and role is not Role.NAME
-        is_negation = role in NEGATING and not is_filler and self._is_negation(at, role)
-        term = Term((self._words[at],), is_filler=is_filler, is_negation=is_negation, count=count, carries=carries)
-        return replace(term, is_foreign=True) if letters in self._vocabulary.foreign_goods else term

@@ -19,8 +19,8 @@ from enum import Enum, auto
 from itertools import pairwise, takewhile
 
 from api.search.parsing.quantities import ASKING_PRICE, Quantity, text_between
-from api.search.parsing.spellings import ONE_VALUE, is_count
-from api.search.parsing.words import segmented
+from api.search.parsing.spellings import ONE_VALUE
+from api.search.parsing.words import is_count, segmented
 from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps

@@ -12,6 +12,7 @@ from operator import attrgetter
 
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Meaning
+from mappings.vocabulary.numerals import Numerals
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
 
@@ -23,6 +24,10 @@ _YEAR_JOINED = re.compile(r"^(20[12]\d)(?=[A-Za-z]{2})")  # `上海2024donk`
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
 _MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
 _MIN_NICKNAME = 4  # letters: models have fewer (`g3sg1`)
+_COUNT = re.compile(r"(\d{1,4})x|x(\d{1,4})")
+_ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th|[dh])")  # of a birthday; days and hours of a trade lock
+MAX_FEW = 5  # as many things as an item carries
+_NUMBER = re.compile(r"\d{1,3}")
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ class Term:
     narrows: bool = False  # by the meanings alone
     by_name: bool = False  # by the meanings' values as words too
     in_set: bool = False  # its words may be of the item's set
+    only_in_set: bool = False  # and of nothing else
     is_attached: bool = False  # what such a thing is on, too
     on_item: bool = False  # what is on the item
 
@@ -215,3 +221,31 @@ def with_counts_apart(words: list[str], gaps: list[str], fillers: Collection[str
             words = [*words[:at], *counted.groups(), *words[at + 1 :]]
             gaps = [*gaps[: at + 1], "", *gaps[at + 1 :]]
     return words, gaps
+
+
+def count_at(letters: Sequence[str], at: int) -> int:
+    """How many the word there says: `10x`, `x10`, `10 x`; 0: it says no number of things."""
+    if not (letters[at][:1].isdecimal() or letters[at][-1:].isdecimal()):
+        return 0
+    if count := _COUNT.fullmatch(letters[at]):
+        return int(count[1] or count[2])
+    is_times = "x" in (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])
+    return int(letters[at]) if is_times and _NUMBER.fullmatch(letters[at]) else 0
+
+
+def few_in(word: str, numerals: Numerals) -> int:
+    """How many things on an item a number in digits or words says; 0: it says none, or more than an item carries."""
+    count = int(word) if word.isdecimal() else numerals.value_of(word)
+    return count if count <= MAX_FEW else 0
+
+
+def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Collection[str]) -> bool:
+    """Whether the word there only says how many, or which share; with a filler behind it, too: `2把`."""
+    if letters[at] == "x":
+        return any(map(_NUMBER.fullmatch, (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])))
+    if not letters[at].isdecimal():
+        return bool(count_at(letters, at) or _ORDINAL.fullmatch(letters[at]))
+    if count_at(letters, at):
+        return True
+    gap = gaps[at + 1]
+    return gap.startswith("%") or (not gap and any(each in fillers for each in letters[at + 1 : at + 2]))

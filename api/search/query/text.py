@@ -159,7 +159,7 @@ def _term(term: Term, by_finish: bool) -> list[Condition]:
     words = [_word(word, by_finish) for word in term.words]
     if not term.meanings:
         return (
-            [_or_in_set(condition, word) for condition, word in zip(words, term.words, strict=True)]
+            [_or_in_set(condition, word, term) for condition, word in zip(words, term.words, strict=True)]
             if term.in_set
             else words
         )
@@ -204,11 +204,11 @@ def _similar_joins(words: Sequence[Word]) -> Clause:
     return {"bool": {"filter": [{"match": {"stickers.typed": query}} for query in queries]}}
 
 
-def _or_in_set(condition: Condition, word: Word) -> Condition:
+def _or_in_set(condition: Condition, word: Word, term: Term) -> Condition:
     """The word, or that in the name of the item's set."""
-    in_set = {"match": {"set.typed": " ".join(word.spellings)}}
+    in_set = constant_score({"match": {"set.typed": " ".join(word.spellings)}}, 1)
     clause = condition.clause if condition.scores else constant_score(condition.clause, 1)
-    return replace(condition, clause=any_of([clause, constant_score(in_set, 1)]), scores=True)
+    return replace(condition, clause=in_set if term.only_in_set else any_of([clause, in_set]), scores=True)
 
 
 def _excluded(term: Term) -> list[Clause]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.search.parsing.fillers import for_another_thing, without_fillers
+from api.search.parsing.fillers import for_another_thing, is_of_one_weapon, without_fillers
 from api.search.parsing.parse import ParsedQuery, parse_query
 from mappings.platforms import Platform
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -49,3 +49,15 @@ def test_a_thing_for_a_weapon_or_a_craft_is_wanted_itself() -> None:
 def test_fillers_in_a_name_stay(text: str, left: str) -> None:
     parsed = without_fillers(strict(text)) or strict(text)
     assert " ".join(term.typed for term in parsed.parses[0].terms) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("that revolver with the banana, banana cannon r8 mw", True),
+        ("ak redline, awp asiimov", False),
+        ("ak redline", False),
+    ],
+)
+def test_a_weapon_named_twice_is_one(text: str, is_one: bool) -> None:
+    assert is_of_one_weapon(parse_query(text, [CS2])) == is_one

@@ -19,6 +19,23 @@ GERMAN = Vocabulary(amounts={"under": ("unter", "weniger als"), "eur": ("euro",)
         ("under two thousand five hundred", "under 2500"),
         ("under a grand", "under 1000"),
         ("between ten and twenty-five dollars", "between 10 and 25 usd"),
+        ("between two hundred and three hundred bucks", "between 200 and 300 bucks"),
+        ("two hundred three thousand dollars", "203000 usd"),
+        ("under half a dollar", "under 0.5 usd"),
+        ("poniżej dolara", "under 1 usd"),
+        ("за полдоллара", "at most 0.5 usd"),
+        ("半美元以内", "0.5 usd max"),
+        ("yirmi dolar altı", "20 usd <max"),
+        ("dollar sticker", "dollar sticker"),
+        ("float under zero point zero two", "float under 0.02"),
+        ("point oh five float", "0.05 float"),
+        ("zweihundert bis dreihundert euro", "between 200 - 300 eur"),
+        ("abaixo dos 50 dólares", "under 50 usd"),
+        ("un massimo di 50$", "max 50$"),
+        ("hasta usd 50", "at most usd 50"),
+        ("zwischen fünfzig und hundert euro", "between 50 - 100 eur"),
+        ("between fifty and one hundred bucks", "between 50 and 100 bucks"),
+        ("五百到六百美元", "between 500 - 600 usd"),
         ("sub-40", "sub 40"),
         ("twentyfive bucks", "25 bucks"),
         ("twenty to thirty bucks", "20 to 30 bucks"),
@@ -35,9 +52,12 @@ def test_amounts_are_written_in_digits(text: str, digits: str) -> None:
     assert " ".join(with_digits(text, CS2).split()) == digits
 
 
-@pytest.mark.parametrize("text", ["필테 이상 300달러까지", "필테 이상 300 max"])
-def test_a_bound_before_an_amount_with_its_own_is_of_what_stands_before(text: str) -> None:
-    assert " ".join(with_digits(text, CS2).split()).rstrip(",") == "필테 이상 300 max"
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [("필테 이상 300달러까지", "필테 이상 300 usd max"), ("필테 이상 300 max", "필테 이상 300 max")],
+)
+def test_a_bound_before_an_amount_with_its_own_is_of_what_stands_before(text: str, english: str) -> None:
+    assert " ".join(with_digits(text, CS2).split()).rstrip(",") == english
 
 
 COUNTED = Vocabulary(
@@ -218,7 +238,7 @@ def test_a_vocabulary_without_words_beside_amounts_leaves_them() -> None:
         ("ak 47 max 50 euro minimum 20", "ak 47 max 50 eur, min 20"),
         ("ak-47 максимум 50", "ak-47 , max 50"),
         ("ak 100€ minimum 200€ maximum", "ak 100 eur min, 200€ max"),
-        ("m9 100ドル以上 200ドル以下", "m9 100 min, 200 max"),
+        ("m9 100ドル以上 200ドル以下", "m9 100 usd min, 200 usd max"),
         ("MP9 最便宜", "MP9 最便宜"),
         ("seed 387 oder 179", "seed 387 or 179"),
         ("ak 47 oder vulcan", "ak 47 oder vulcan"),

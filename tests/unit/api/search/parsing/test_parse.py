@@ -187,3 +187,28 @@ def test_words_that_say_how_others_are_meant_are_read_in_any_order() -> None:
 def test_exteriors_are_any_of_all_that_are_named(text: str) -> None:
     _, exteriors = parse_query(text, [CS2]).parses[0].terms
     assert [option.typed for option in exteriors.options] == ["ft", "ww", "bs"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("cheapest spectrum case", "spectrumcase"),
+        ("spectrum 2 case lowest price", "spectrum2case"),
+        ("cheapest case", "case"),
+        ("spectrum case", "case"),
+        ("cheapest dreams and nightmares case", "case"),
+        ("cheapest unheard of case", "case"),
+    ],
+)
+def test_under_an_order_a_case_is_the_one_of_just_its_name(text: str, words: str) -> None:
+    (parse,) = parse_query(text, [CS2]).parses
+    (case,) = [term for term in parse.terms if term.fields]
+    assert [meaning.words for meaning in case.meanings] == [words]
+
+
+def test_what_a_colour_means_where_no_name_has_it_is_a_rarity() -> None:
+    (term,) = parse_query("pink", [CS2]).parses[0].terms
+    assert not term.meanings
+    assert dict(filters for meaning in term.otherwise for filters in meaning.filters) == {
+        "rarity": ("Classified", "Exotic", "Superior")
+    }

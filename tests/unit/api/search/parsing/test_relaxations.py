@@ -4,7 +4,7 @@ import pytest
 
 from api.search.parsing.fillers import without_fillers
 from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
-from api.search.parsing.relaxations import as_typed, corrections, misspelt, with_similar_words
+from api.search.parsing.relaxations import as_typed, corrections, misspelt, with_similar_words, words_of_sets
 from api.search.parsing.stickers import says_it_is_on_items
 from api.search.query.text import ONE_EDIT, TWO_EDITS, conditions, similar
 from mappings.vocabulary.entries import values_of
@@ -138,3 +138,9 @@ def test_a_weapon_beside_a_bound_and_fillers_alone_is_no_word_of_a_name() -> Non
     kinds = {each.relaxation for each in as_typed(strict("m4a1s for 5 dollars"))}
     assert kinds == {Relaxation.STRICT}
     assert {each.relaxation for each in as_typed(strict("m4a1s for you"))} > kinds
+
+
+def test_what_is_in_a_case_is_of_its_set_alone() -> None:
+    strict = parse_query("fever case covert or classified minimal wear", [CS2])
+    *_, without_case = words_of_sets(strict)
+    assert [(term.typed, term.only_in_set) for term in without_case.parses[0].terms if term.in_set] == [("fever", True)]

@@ -3,8 +3,7 @@
 import pytest
 
 from api.search.parsing.parse import parse_query
-from api.search.parsing.spellings import count_at, is_count
-from api.search.parsing.words import with_counts_apart
+from api.search.parsing.words import count_at, is_count, with_counts_apart
 from mappings.vocabulary.words import words_and_gaps
 from tests.support.platforms import shared_platforms
 
