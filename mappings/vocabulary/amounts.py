@@ -129,13 +129,11 @@ class AmountWords:
             bound_at = _end_of_blanks(text, end) if has_bound else bound_at
         return english + text[end:]
 
-    def in_digits(self, text: str, is_name: Callable[[str], bool]) -> str:
-        """The text with amounts in words in digits: behind a bound, or in front of a unit; `is_name` as in
-        `in_english`.
-        """
+    def in_digits(self, text: str, is_name: Callable[[str], bool], is_word: Callable[[str], bool]) -> str:
+        """The text with amounts in words in digits: behind a bound, or in front of a unit; see `Numerals.in_digits`."""
         if self._prices and self._price.search(text):
             text = self._price.sub(self._price_in_digits, text)
-        return self.numerals.in_digits(text, self._is_amount, is_name, self._middles)
+        return self.numerals.in_digits(text, self._is_amount, is_name, is_word, self._middles)
 
     def _price_in_digits(self, match: re.Match[str]) -> str:
         before, amount = match.string[: match.start()], self._prices[spelling_of(match.group())]

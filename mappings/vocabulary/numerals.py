@@ -13,6 +13,7 @@ HUNDRED, THOUSAND, TEN_THOUSAND = 100, 1000, 10_000  # they multiply what stands
 _SCALES = (HUNDRED, THOUSAND, TEN_THOUSAND)
 _LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")  # of a script that has blanks between words
 _DIGITS = re.compile(r"(?<![\d.,])\d{1,4}(?:[.,]\d{1,2})?\s*$")
+MAX_WORD = 8  # letters of a word that begins with a numeral
 _NUMBER_NEXT = re.compile(r"\s+[$€£]?\d")
 _GAP = re.compile(r"\s+|-")
 _RANGE = re.compile(r"\s*(?:to|[-\u2013])\s*", re.IGNORECASE)
@@ -49,12 +50,18 @@ class Numerals:
         self._values = {spelling_of(each): value for value, words in spellings.items() for each in words}
 
     def in_digits(
-        self, text: str, is_amount: Callable[[str, str], bool], is_name: Callable[[str], bool], middles: Collection[str]
+        self,
+        text: str,
+        is_amount: Callable[[str, str], bool],
+        is_name: Callable[[str], bool],
+        is_word: Callable[[str], bool],
+        middles: Collection[str],
     ) -> str:
         """The text with numbers in words in digits.
 
         `is_amount` is asked with what stands before and behind them, `is_name` whether a text ends with a name with a
-        number (`m9`), whose digits no scale behind them multiplies. `middles` stand between the ends of a range.
+        number (`m9`), whose digits no scale behind them multiplies. `is_word` tells words of a script without blanks
+        that begin with a numeral (`九头蛇`). `middles` stand between the ends of a range.
         """
         if ("w" in text or "W" in text) and _HAN.search(text):
             text = _W.sub(lambda match: f"{Decimal(f'{match[1]}e4') + Decimal(f'0{match[2]}e3'):f}", text)
@@ -66,6 +73,8 @@ class Numerals:
         for at, (start, run_end) in enumerate(ends):
             if runs[at][-1].value not in _SCALES and _NUMBER_NEXT.match(text, run_end):
                 continue  # `acima dos 50`
+            if not _LETTER.match(text, start) and _begins_longer(text[start:], run_end - start, is_word):
+                continue
             next_start, next_end = ends[at + 1] if at + 1 < len(ends) else (run_end, run_end)
             between = text[run_end:next_start]
             is_range = _RANGE.fullmatch(between) is not None or spelling_of(between) in middles
@@ -98,6 +107,11 @@ class Numerals:
             value = self._values.get(spelling_of(match.group()))
             if value is not None:  # cases of `ı` and `i` match each other
                 yield _Word(match.start(), match.end(), Decimal(value))
+
+
+def _begins_longer(text: str, letters: int, is_word: Callable[[str], bool]) -> bool:
+    """Whether a text begins with a word of more than so many letters."""
+    return any(is_word(text[:length].lower()) for length in range(letters + 1, MAX_WORD + 1))
 
 
 def _first_digits(parts: re.Match[str]) -> str:

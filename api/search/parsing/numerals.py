@@ -49,9 +49,10 @@ _POINT = re.compile(rf"(?<!\w)(?:(?:zero|oh|o)\s+)?point(?P<digits>(?:\s+(?:{_DI
 def with_digits(text: str, vocabulary: Vocabulary) -> str:
     """The text with its amounts in digits and English; a numeral that is no amount (`player two`) stays."""
     is_name = partial(_ends_with_name, vocabulary=vocabulary)
+    is_word = partial(_is_word, vocabulary=vocabulary)
     text = _OF_UNIT.sub(lambda match: "0.5 " if match["half"] else "1 ", text)
     text = _POINT.sub(_share, text)
-    text = _CYRILLIC_K.sub("k", vocabulary.amount_words.in_digits(text, is_name))
+    text = _CYRILLIC_K.sub("k", vocabulary.amount_words.in_digits(text, is_name, is_word))
     if numbers := len(_NUMBER.findall(text)):
         if numbers > 1 and (ranges := vocabulary.amount_words.ranges) is not None:
             text = ranges.sub(lambda match: _range(match, vocabulary), text, count=MAX_RANGES)
@@ -92,6 +93,10 @@ def _ends_with_name(text: str, vocabulary: Vocabulary) -> bool:
     number = _NUMBER_LAST.search(text)
     before = _WORD_BEFORE.search(text[: number.start()]) if number is not None else None
     return number is not None and before is not None and vocabulary.is_known(letters_of([before[1], number.group()]))
+
+
+def _is_word(letters: str, vocabulary: Vocabulary) -> bool:
+    return letters in vocabulary.entries or letters in vocabulary.ignored
 
 
 def _number_and_unit(amount: str) -> tuple[str, str]:

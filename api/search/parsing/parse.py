@@ -35,7 +35,8 @@ ALTERNATIVE_FIELDS = ONE_VALUE | {"rarity"}
 _NEAR_CURRENCIES = frozenset({"USD", "EUR", "GBP"})
 # Letters, digits and signs of amounts as East Asian keyboards write them; other punctuation stays.
 _FULL_WIDTH = {
-    ord(letter) + 0xFEE0: letter for letter in "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.$<>=+/%#"
+    ord(letter) + 0xFEE0: letter
+    for letter in "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.$<>=+-/%#"
 }
 
 

@@ -197,11 +197,14 @@ class _Reader(Spellings):
             return not self._excludes_last(end, before_quantity=before_quantity)
         if role is Role.NEITHER:
             return self._is_neither(end)
-        is_beside = "".join(self._letters[self._at : end]) in self._vocabulary.exclusions_beside
-        after = self._after_exclusions(end) if role is Role.EXCLUSION_AFTER and is_beside else len(self._words)
-        if after == len(self._words) or _QUALITY not in self._term_at(after)[0].fields:
+        if "".join(self._letters[self._at : end]) not in self._vocabulary.exclusions_beside:
             return False
-        return not (self._parsed.terms and self._last_wanted().fields & ONE_VALUE)  # `ак не интересует статтрек`
+        if self._parsed.terms and self._last_wanted().fields & ONE_VALUE:
+            return False
+        after = self._after_exclusions(end)
+        if after == len(self._words):
+            return before_quantity and not self._is_of_amount()  # `no pago más de 40`
+        return _QUALITY in self._term_at(after)[0].fields  # `ак не интересует статтрек`
 
     def _is_of_amount(self) -> bool:
         """Whether an exclusion there may be of the amount before it: nothing but grammar stands between."""
@@ -210,9 +213,8 @@ class _Reader(Spellings):
     def _excludes_last(self, end: int, *, before_quantity: bool) -> bool:
         """Whether it is of what stands before it: a quality at the end of the text, or behind kana (`スタトラ不要 ak`).
 
-        So it is at the end of a clause, of values of which an item has one.
-
-        Several words (`не нужен`) are of the quality beside them where only one side has one.
+        So it is at the end of a clause, of values of which an item has one. Several words (`не нужен`) are of the
+        quality beside them where only one side has one.
         """
         is_numbered = end < len(self._words) and "." in self._gaps[end] and self._letters[end].isdecimal()
         ends_part = bool(PART_END.match(self._gaps[end])) and not is_numbered  # `souvenir no, p2000`, no `ft no.661`
