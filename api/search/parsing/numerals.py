@@ -1,6 +1,7 @@
 """Writes the amounts of a text in digits: `under twenty dollars`, `a hundred bucks`, `sub-40`. Pure."""
 
 import re
+from collections.abc import Callable
 from functools import partial
 
 from api.search.parsing.quantities import ASKING_PRICE, OTHER_CURRENCY
@@ -49,10 +50,7 @@ _POINT = re.compile(rf"(?<!\w)(?:(?:zero|oh|o)\s+)?point(?P<digits>(?:\s+(?:{_DI
 def with_digits(text: str, vocabulary: Vocabulary) -> str:
     """The text with its amounts in digits and English; a numeral that is no amount (`player two`) stays."""
     is_name = partial(_ends_with_name, vocabulary=vocabulary)
-    is_word = partial(_is_word, vocabulary=vocabulary)
-    text = _OF_UNIT.sub(lambda match: "0.5 " if match["half"] else "1 ", text)
-    text = _POINT.sub(_share, text)
-    text = _CYRILLIC_K.sub("k", vocabulary.amount_words.in_digits(text, is_name, is_word))
+    text = _numerals_in_digits(text, is_name, vocabulary)
     if numbers := len(_NUMBER.findall(text)):
         if numbers > 1 and (ranges := vocabulary.amount_words.ranges) is not None:
             text = ranges.sub(lambda match: _range(match, vocabulary), text, count=MAX_RANGES)
@@ -60,6 +58,14 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
         text = _GROUPED.sub(r"\1\2\3", text) if numbers > 1 else text
     text = _SUB.sub("sub ", text) if "-" in text else text
     return _with_asked(text) if "@" in text or ASKING_PRICE in text else text
+
+
+def _numerals_in_digits(text: str, is_name: Callable[[str], bool], vocabulary: Vocabulary) -> str:
+    text = _OF_UNIT.sub(lambda match: "0.5 " if match["half"] else "1 ", text)
+    text = vocabulary.amount_words.in_digits(
+        _POINT.sub(_share, text), is_name, partial(_is_word, vocabulary=vocabulary)
+    )
+    return _CYRILLIC_K.sub("k", text)
 
 
 def _share(match: re.Match[str]) -> str:
