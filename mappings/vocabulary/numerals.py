@@ -111,7 +111,8 @@ class Numerals:
 
 def _begins_longer(text: str, letters: int, is_word: Callable[[str], bool]) -> bool:
     """Whether a text begins with a word of more than so many letters."""
-    return any(is_word(text[:length].lower()) for length in range(letters + 1, MAX_WORD + 1))
+    longest = min(MAX_WORD, len(text))
+    return any(is_word(text[:length].lower()) for length in range(letters + 1, longest + 1))
 
 
 def _first_digits(parts: re.Match[str]) -> str:
