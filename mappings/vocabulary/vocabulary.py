@@ -278,11 +278,10 @@ class Vocabulary(VocabularyFile):
             VocabularyTerm(spellings=each.spellings, filters=each.otherwise) for each in self.term if each.otherwise
         ]
         spelt_so = Vocabulary.model_construct(fields=self.otherwise, term=tuple(terms)).entries
-        meanings = {letters: entry.meanings for letters, entry in spelt_so.items()}
         return {
-            each: second
-            for each, second in meanings.items()
-            if each not in self.entries or self.entries[each].meanings != second
+            letters: entry.meanings
+            for letters, entry in spelt_so.items()
+            if letters not in self.entries or self.entries[letters].meanings != entry.meanings
         }
 
     @cached_property

@@ -37,14 +37,16 @@ _ASKED = re.compile(
 _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 
 
-# a share that is said digit by digit: `zero point zero two`, `point oh seven`
+# a number with a point, said digit by digit: `zero point zero two`, `point oh seven`
 _SAID_DIGITS = {
     word: str(digit)
     for digit, word in enumerate(("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"))
 }
 _SAID_DIGITS |= {"oh": "0", "o": "0"}
 _DIGIT = "|".join(_SAID_DIGITS)
-_POINT = re.compile(rf"(?<!\w)(?:(?:zero|oh|o)\s+)?point(?P<digits>(?:\s+(?:{_DIGIT})(?!\w)){{1,6}})", re.IGNORECASE)
+_POINT = re.compile(
+    rf"(?<!\w)(?:(?P<before>{_DIGIT})\s+)?point(?P<digits>(?:\s+(?:{_DIGIT})(?!\w)){{1,6}})", re.IGNORECASE
+)
 
 
 def with_digits(text: str, vocabulary: Vocabulary) -> str:
@@ -63,13 +65,14 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
 def _numerals_in_digits(text: str, is_name: Callable[[str], bool], vocabulary: Vocabulary) -> str:
     text = _OF_UNIT.sub(lambda match: "0.5 " if match["half"] else "1 ", text)
     text = vocabulary.amount_words.in_digits(
-        _POINT.sub(_share, text), is_name, partial(_is_word, vocabulary=vocabulary)
+        _POINT.sub(_number_said, text), is_name, partial(_is_word, vocabulary=vocabulary)
     )
     return _CYRILLIC_K.sub("k", text)
 
 
-def _share(match: re.Match[str]) -> str:
-    return "0." + "".join(_SAID_DIGITS[word.lower()] for word in match["digits"].split())
+def _number_said(match: re.Match[str]) -> str:
+    before = (match["before"] or "zero").lower()
+    return f"{_SAID_DIGITS[before]}.{''.join(_SAID_DIGITS[word.lower()] for word in match['digits'].split())}"
 
 
 def _with_asked(text: str) -> str:
@@ -101,7 +104,8 @@ def _ends_with_name(text: str, vocabulary: Vocabulary) -> bool:
     return number is not None and before is not None and vocabulary.is_known(letters_of([before[1], number.group()]))
 
 
-def _is_word(letters: str, vocabulary: Vocabulary) -> bool:
+def _is_word(word: str, vocabulary: Vocabulary) -> bool:
+    letters = letters_of([word])
     return letters in vocabulary.entries or letters in vocabulary.ignored
 
 

@@ -16,15 +16,7 @@ from api.search.parsing.spellings import (
     PART_END,
     Spellings,
 )
-from api.search.parsing.words import (
-    MAX_JOIN,
-    ParsedWords,
-    Term,
-    finished,
-    is_named,
-    segmented,
-    with_counts_apart,
-)
+from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, finished, is_named, segmented, with_counts_apart
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.vocabulary import Vocabulary

@@ -29,6 +29,7 @@ GERMAN = Vocabulary(amounts={"under": ("unter", "weniger als"), "eur": ("euro",)
         ("dollar sticker", "dollar sticker"),
         ("float under zero point zero two", "float under 0.02"),
         ("point oh five float", "0.05 float"),
+        ("under two point five dollars", "under 2.5 usd"),
         ("zweihundert bis dreihundert euro", "between 200 - 300 eur"),
         ("abaixo dos 50 dólares", "under 50 usd"),
         ("un massimo di 50$", "max 50$"),
