@@ -314,11 +314,11 @@ def _is_plain_skin(terms: Sequence[Term]) -> bool:
 
 
 def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bool) -> tuple[str, ...]:
-    """The words that together are a finish: of a weapon, or under an order, the one of just that name is meant.
+    """The words that together are a finish: beside a weapon, its kind or an order, the one of just that name is meant.
 
-    So `karambit doppler` and `cheapest doppler` are no Gamma Doppler.
+    So `karambit doppler`, `doppler knife` and `cheapest doppler` are no Gamma Doppler.
     """
-    if not (is_ordered or any("weapon" in term.fields for term in terms)):
+    if not (is_ordered or any(_has_finish(term, vocabulary) for term in terms)):
         return ()
     named = [term for term in terms if not term.is_filler]
     both = (terms, named) if len(named) < len(terms) else (terms,)
@@ -331,6 +331,11 @@ def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bo
         return ()
     (letters,) = finishes
     return vocabulary.folded_finishes[letters]
+
+
+def _has_finish(term: Term, vocabulary: Vocabulary) -> bool:
+    """Whether it is a weapon, or a type whose items have finishes: those that have floats."""
+    return "weapon" in term.fields or bool(values_of(term.meanings, "type") - vocabulary.without_float)
 
 
 def narrowed(term: Term, vocabulary: Vocabulary) -> Term:
