@@ -16,7 +16,8 @@ _AMOUNT = re.compile(rf"\d\s*(?:{_UNIT})?\s*$")
 TRAILING_BOUNDS = ("max", "min", "<max", ">min")  # behind an amount; the latter two exclude it
 _LEADING_BOUNDS = ("under", "over", "at most", "at least", "max", "min")
 _OR = "or"  # between two numbers (`seed 387 oder 179`)
-_BOUNDS_AFTER = (*TRAILING_BOUNDS, "or less", "or more")
+_ABOUT = "about"  # on either side of an amount
+_BOUNDS_AFTER = (*TRAILING_BOUNDS, "or less", "or more", _ABOUT)
 _BOUNDS = (*_LEADING_BOUNDS, "<max", ">min")
 MAX_WORDS = 60  # letters of the words before an amount
 _BEFORE = (*_LEADING_BOUNDS[:4], "float", "pattern")  # what stands before amounts alone
@@ -139,7 +140,7 @@ class AmountWords:
         before, amount = match.string[: match.start()], self._prices[spelling_of(match.group())]
         is_one = amount.startswith("1 ")  # its words stand behind other numbers, too
         is_price = (
-            self._is_bound(before[-MAX_WORDS:]) if is_one else self._is_amount(before, match.string[match.end() :])
+            self._is_bound(before[-MAX_WORDS:]) if is_one else self._is_amount(before, "", match.string[match.end() :])
         )
         return f" {amount} " if is_price else match.group()
 
@@ -253,10 +254,13 @@ class AmountWords:
         """What stands between a word and its amount, which is no `1st` or `5%`."""
         return re.compile(rf"\s*(?=(?:between\s+)?{self._sign}?\s*\d)(?!\s*\d+(?:st|nd|rd|th|%)(?!\w))", re.IGNORECASE)
 
-    def _is_amount(self, before: str, rest: str) -> bool:
+    def _is_amount(self, before: str, numeral: str, rest: str) -> bool:
         """Whether a numeral is an amount: it stands behind a bound, or in front of a unit or of a bound of its own."""
+        spellings = self._spellings_at(_small(f"{numeral}{rest}"), 0) if numeral else ()
+        if any(end > len(numeral) and self._amount_next.match(f"{numeral}{rest}", end) for end, _ in spellings):
+            return False  # `um die 100`
         following = self._spellings_at(_small(rest), _end_of_blanks(rest, 0))
-        if any(each.word in _BOUNDS and self._amount_next.match(rest, end) for end, each in following):
+        if any(each.word in (*_BOUNDS, _ABOUT) and self._amount_next.match(rest, end) for end, each in following):
             return False  # `un massimo di 50$`
         if self._is_bound(before[-MAX_WORDS:]) or ENGLISH_MONEY.match(rest):
             return True

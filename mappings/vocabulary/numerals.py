@@ -52,16 +52,16 @@ class Numerals:
     def in_digits(
         self,
         text: str,
-        is_amount: Callable[[str, str], bool],
+        is_amount: Callable[[str, str, str], bool],
         is_name: Callable[[str], bool],
         is_word: Callable[[str], bool],
         middles: Collection[str],
     ) -> str:
         """The text with numbers in words in digits.
 
-        `is_amount` is asked with what stands before and behind them, `is_name` whether a text ends with a name with a
-        number (`m9`), whose digits no scale behind them multiplies. `is_word` tells words of a script without blanks
-        that begin with a numeral (`九头蛇`). `middles` stand between the ends of a range.
+        `is_amount` is asked with what stands before them, themselves, and what stands behind. `is_name` tells whether a
+        text ends with a name with a number (`m9`), whose digits no scale behind them multiplies. `is_word` tells words
+        of a script without blanks that begin with a numeral (`九头蛇`). `middles` stand between the ends of a range.
         """
         if ("w" in text or "W" in text) and _HAN.search(text):
             text = _W.sub(lambda match: f"{Decimal(f'{match[1]}e4') + Decimal(f'0{match[2]}e3'):f}", text)
@@ -78,7 +78,8 @@ class Numerals:
             next_start, next_end = ends[at + 1] if at + 1 < len(ends) else (run_end, run_end)
             between = text[run_end:next_start]
             is_range = _RANGE.fullmatch(between) is not None or spelling_of(between) in middles
-            if is_amount(text[end:start], text[run_end:]) or (is_range and is_amount("", text[next_end:])):
+            numeral, rest = text[start:run_end], text[run_end:]
+            if is_amount(text[end:start], numeral, rest) or (is_range and is_amount("", "", text[next_end:])):
                 digits += text[end:start] + _read(text, runs[at])
                 end = run_end
         return digits + text[end:]

@@ -2,7 +2,8 @@
 
 How quantities are written (cases and blanks do not count):
 - price: `under 50`, `<50`, `max 50`, `50 or less`, `over 20`, `20+`, `20〜`, `20-50`, `from 20 to 50`, `$50`, `50 eur`,
-  `20$-50$`, `30 cents`, `14.50`. A currency or cents alone are a budget (at most).
+  `20$-50$`, `30 cents`, `14.50`. A currency or cents alone are a budget (at most). `around 50`, `50ish` and `50 or so`
+  are up to a quarter less or more.
 - float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `max float 0.02`, `0.45+`, `0.00x`, `0.01`. A bare one is
   the beginning of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02.
 - seed: `seed 661`, `pattern 661`, `template 661`, `id 661`, `#661`, `661 seed`, `seed 661, 670`.
@@ -31,6 +32,8 @@ _CURRENCIES = {"$": "USD", "€": "EUR", "e": "EUR", "£": "GBP"} | {
 }
 OTHER_CURRENCY = "¤"  # before the code of a currency that the vocabulary has words for
 _CURRENCY_MARK = 4  # letters of one with its code; one more (`¤RUBc`) for its hundredths
+_AROUND_SHARE = Decimal("0.25")  # of an amount that is said with `around`
+_FEWEST = 10  # a lower number without a currency counts things: `around 4 cases`
 ASKING_PRICE = "¤ASK"  # beside what a trade post asks, in a currency that it does not say
 _CENTS = ("cents", "cent", "c", "¢", "ct")
 
@@ -54,7 +57,7 @@ _AT_LEAST = (
 _BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
 # a bound behind its number: `50 max`, `20+`, but not the `min` of a `min wear`; `<max` and `>min` exclude the number
 _BOUND_AFTER = (
-    r"\s*(?:(?P<most><?(?<!\w)(?:max(?:imum)?|tops|at\s+(?:the\s+)?(?:most|max)|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
+    r"\s*(?:about\s+)?(?:(?P<most><?(?<!\w)(?:max(?:imum)?|tops|at\s+(?:the\s+)?(?:most|max)|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
     r"|(?P<least>\+(?!\w)|[~\u301c\uff5e](?!\s*[\d$€£])|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|at\s+(?:the\s+)?least|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
 )
 _FLOAT_BOUND_AFTER = _BOUND_AFTER.replace("lower|", "lower|better|").replace("higher)", "higher|worse)")
@@ -107,15 +110,20 @@ _SEED_FORMS = (
     rf"(?<![\w#])#\s?{_SEEDS}{_END}",
     rf"{_START}(?P<seeds>\d{{1,4}})\s+{_SEED}(?!\w)",
 )
-_AROUND = r"(?<!\w)(?:around|about|roughly|approx(?:imately)?\.?|circa)\s+"
+_EXTREME = r"m(?:ax|in)(?:imum)?(?!\w|\s*wear)"
+_AROUND = r"(?<!\w)(?P<around>(?:around|about|roughly|approx(?:imately)?\.?|circa)\s+)"
+_MAY_COUNT = re.compile(rf"(?i)\+$|^{_AROUND}.*\d$")
+_AROUND_AFTER = r"\s*(?P<around>(?<!\w)about)(?!\w)(?!\s*[$€£]?\s*\d)"
 _PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
 _PRICE_FORMS = (
     rf"{_START}{_LOW}\s*<=?\s*price\s*<=?\s*{_HIGH}{_END}",
+    rf"{_START}{_LOW}\s*{_EXTREME}\s+(?:and\s+)?{_HIGH}\s*{_EXTREME}",  # `50 min 100 max`
     rf"{_PRICE_WORD}(?:{_AT_MOST}\s*)?{_BETWEEN}{_START}{_LOW}{_TO}{_HIGH}{_END}",  # `budget 50-100`
-    rf"{_PRICE_WORD}{_BOUND}\s*{_LOW}{_END}",
-    rf"{_AROUND}{_LOW}(?=\s*(?:$|[,;.!?)]))",  # a budget, as an amount with its currency is
+    rf"{_PRICE_WORD}{_BOUND}\s*(?:{_AROUND})?{_LOW}{_END}",
     rf"{_START}(?P<low>{_NUMBER})(?P<least>\+)(?P<lowafter>\s*{_MARK})",
     rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_AFTER}",
+    rf"{_AROUND}{_LOW}{_END}",
+    rf"{_START}{_LOW}{_AROUND_AFTER}",
     rf"(?:(?<!\w)price(?!\w)(?!(?<=the\sprice)\s+4\s+[a-z])\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}(?:{_UNIT}|\s+(?:{ASKING_PRICE}|{_UNIT}(?!\s*\d))))){_LOW}{_END}",
     rf"{_START}(?P<low>\d{{1,6}}[.,]\d\d|\d{{1,4}}[.,]\d{{1,2}}k){_END}(?!%)",  # cents, for it is no float
 )
@@ -182,7 +190,7 @@ def quantities_of(
                 if not may_be_floats:
                     continue
             quantity = read(match)
-            if quantity is None or (quantity.typed.endswith("+") and is_measure(text[quantity.end :])):
+            if quantity is None or (_MAY_COUNT.search(quantity.typed) and is_measure(text[quantity.end :])):
                 continue
             if quantity.certain or not is_name(quantity.typed):
                 quantities.append(quantity)
@@ -267,28 +275,38 @@ def _price(match: re.Match[str]) -> Quantity | None:
     )
     units = low_units + high_units
     currency = next(filter(None, map(_currency, units)), None)
-    low = _money(groups["low"]) * _unit(low_units or high_units)
     if groups.get("high") is not None:
         certain = bool(units or groups.get("between") or "price" in match.group().lower())
         if not certain and not _may_be_prices(groups):
             return None
-        high = _money(groups["high"]) * _unit(high_units or low_units)
-        if high < low and not high_units:
-            high = _money(groups["high"])  # `50 cents to 2`
-        if groups["high"][-1] in "kK" and low * 1000 < high and not (low_units and high_units):
-            low *= 1000  # the `k` of `1-2k` is said of both
-        ends = sorted((low, high))
-        return _quantity(match, "price", certain=certain, low=ends[0], high=ends[1], currency=currency)
+        low, high = _ends(groups, low_units, high_units)
+        return _quantity(match, "price", certain=certain, low=low, high=high, currency=currency)
+    low = _money(groups["low"]) * _unit(low_units)
+    is_around = bool(groups.get("around")) and not groups.get("most") and not groups.get("least")
     # `2014+` is no price, `20+` is more likely one than not
     is_plus = match.group().strip().endswith("+") and not units
-    if is_plus and not _may_be_prices(groups):
+    if (is_plus or (is_around and not units)) and not (_may_be_prices(groups) and (is_plus or low >= _FEWEST)):
         return None
+    if is_around:
+        share = low * _AROUND_SHARE
+        return _quantity(match, "price", certain=True, low=low - share, high=low + share, currency=currency)
     if groups.get("least"):
         quantity = _quantity(match, "price", certain=not is_plus, low=low, currency=currency)
         return replace(quantity, is_strict=_is_strict(groups))
     is_bare = not currency and match.group().strip() == groups["low"]
     quantity = _quantity(match, "price", certain=not is_bare, high=low, currency=currency)
     return replace(quantity, is_strict=_is_strict(groups))
+
+
+def _ends(groups: dict[str, str], low_units: Sequence[str], high_units: Sequence[str]) -> list[Decimal]:
+    """The lower and the higher end of a range of prices, whose units may be said of one end alone."""
+    low = _money(groups["low"]) * _unit(low_units or high_units)
+    high = _money(groups["high"]) * _unit(high_units or low_units)
+    if high < low and not high_units:
+        high = _money(groups["high"])  # `50 cents to 2`
+    if groups["high"][-1] in "kK" and low * 1000 < high and not (low_units and high_units):
+        low *= 1000  # the `k` of `1-2k` is said of both
+    return sorted((low, high))
 
 
 def _currency(unit: str) -> str | None:

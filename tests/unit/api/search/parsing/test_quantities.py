@@ -329,7 +329,12 @@ def test_below_the_least_float_is_below_0() -> None:
         ("budget is 90", (None, 90)),
         ("20 < price < 50", (20, 50)),
         ("between 40 n 70", (40, 70)),
-        ("around 4k", (None, 4000)),
+        ("around 4k", (3000, 5000)),
+        ("about 100$", (75, 125)),
+        ("100 about", (75, 125)),
+        ("100 about max", (None, 100)),
+        ("budget around 110", (None, 110)),
+        ("around $1.50", (1.125, 1.875)),
         ("under 50 ¤RUBc", (None, 0.5)),
     ],
 )

@@ -19,6 +19,7 @@ BOUNDS = {
     "at_least_50": (50, None),
     "over_50": (Decimal("50.01"), None),
     "from_50_to_100": (50, 100),
+    "about_50": (Decimal("37.5"), Decimal("62.5")),
 }
 ORDERS = {sort.name for sort in SORTS}
 
