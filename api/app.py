@@ -172,12 +172,12 @@ async def background_workers(
     added_terms = AddedTerms(store, orders.platforms, forget_texts)
     orders.woken.append(index_sync.worker)
     workers = [
+        PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS),  # first: searches wait for nothing
         index_sync.worker,
         retention(store, settings.personal_data_days),
         PeriodicWorker("token uses", services.token_cache.record_uses, drain=True),
         sandbox_moves(store, orders.wake_workers),
         PeriodicWorker("unanswered searches", services.search.unanswered.flush, drain=True),
-        PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS),
         services.catalogue.audit.worker,
         services.change_feed.worker,
         matcher.worker,
