@@ -183,5 +183,5 @@ class Settings(SearchSettings, StoreSettings):
         self._public_url_is_set = bool(self.public_url)
         # a link to "every address of this host" leads nowhere
         host = "127.0.0.1" if self.api_host in ("0.0.0.0", "::") else self.api_host  # noqa: S104  # compared, not bound
-        self.public_url = self.public_url or f"http://{host}:{self.api_port}"
+        self.public_url = self.public_url or f"http://{f'[{host}]' if ':' in host else host}:{self.api_port}"
         return self

@@ -121,6 +121,7 @@ def test_a_password_in_an_address_is_never_shown(monkeypatch: pytest.MonkeyPatch
         ({"api_port": 8211}, "http://127.0.0.1:8211"),
         ({"api_host": "0.0.0.0", "api_port": 80}, "http://127.0.0.1:80"),
         ({"api_host": "gear.internal"}, "http://gear.internal:8000"),
+        ({"api_host": "::1"}, "http://[::1]:8000"),
         ({"public_url": "https://gear.example/", "api_port": 80}, "https://gear.example"),
     ],
 )
