@@ -58,6 +58,7 @@ class Entries:
         """Adds an entry as the store has it; raises ValidationError for one of a newer version."""
         entry = _STORED.validate_json(stored)
         if isinstance(entry, VocabularyTerm):
+            Vocabulary(term=(entry,))  # which demands more of a term than its own fields do
             self.terms.append(entry)
         elif isinstance(entry, _StoredPin):
             self.pins.append(entry.pin)
