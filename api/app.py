@@ -172,7 +172,7 @@ async def background_workers(
     added_terms = AddedTerms(store, orders.platforms, forget_texts)
     orders.woken.append(index_sync.worker)
     workers = [
-        PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS),  # first: searches wait for nothing
+        PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS),  # first: the start waits for it
         index_sync.worker,
         retention(store, settings.personal_data_days),
         PeriodicWorker("token uses", services.token_cache.record_uses, drain=True),
@@ -195,6 +195,7 @@ async def background_workers(
             workers.append(dispatcher.worker)
             matcher.on_match = dispatcher.worker.wake
         await stack.enter_async_context(running(*workers, stop_seconds=stop_seconds))
+        await added_terms.until_read()  # no search shows what operators hide
         stack.callback(services.change_feed.tail.close)
         yield
 

@@ -148,6 +148,13 @@ class AddedTerms:
         self._platforms = platforms
         self._on_change = on_change
         self._added: Sequence[AddedTerm] = []
+        self._was_read = asyncio.Event()
+
+    async def until_read(self) -> None:
+        """Waits until they were read once, but no longer than they are tried again."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(READ_SECONDS):
+                await self._was_read.wait()
 
     async def read(self) -> float:
         """Reads them once; returns the seconds until the next time. Raises StoreUnavailable.
@@ -161,6 +168,7 @@ class AddedTerms:
             self._on_change()
             self._added = added
             log.info("the vocabulary has changed", entries=count, left_out=len(added) - count)
+        self._was_read.set()
         return READ_SECONDS
 
 
