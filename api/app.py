@@ -172,12 +172,12 @@ async def background_workers(
     added_terms = AddedTerms(store, orders.platforms, forget_texts)
     orders.woken.append(index_sync.worker)
     workers = [
+        PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS),  # first: the start waits for it
         index_sync.worker,
         retention(store, settings.personal_data_days),
         PeriodicWorker("token uses", services.token_cache.record_uses, drain=True),
         sandbox_moves(store, orders.wake_workers),
         PeriodicWorker("unanswered searches", services.search.unanswered.flush, drain=True),
-        PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS),
         services.catalogue.audit.worker,
         services.change_feed.worker,
         matcher.worker,
@@ -195,6 +195,7 @@ async def background_workers(
             workers.append(dispatcher.worker)
             matcher.on_match = dispatcher.worker.wake
         await stack.enter_async_context(running(*workers, stop_seconds=stop_seconds))
+        await added_terms.until_read()  # no search shows what operators hide
         stack.callback(services.change_feed.tail.close)
         yield
 

@@ -27,6 +27,7 @@ MAX_FAILED_TOGETHER: Final = 3  # rows that fail before any does not: it is no r
 STOP_SECONDS: Final = 5.0
 TASKS_STOP_SECONDS: Final = 3.0  # longer than the engine's default deadline
 CANCEL_SECONDS: Final = 2.0
+BEGIN_SECONDS: Final = 0.05  # between the first runs of two workers: most find the connection of the one before free
 PAUSE_SECONDS: Final = 0.02  # between two batches of writes, at least
 SMALL_BATCH: Final = 5
 SMALL_BATCH_LINGER_SECONDS: Final = 0.25
@@ -54,8 +55,14 @@ class BackgroundTasks:
         return task
 
     async def close(self, seconds: float = TASKS_STOP_SECONDS, cancel_seconds: float = CANCEL_SECONDS) -> None:
-        """Waits until all tasks have ended; cancels those that have not by then. It ends in time, whatever they do."""
-        await finish(set(self._tasks), seconds, cancel_seconds)
+        """Waits until all tasks have ended, those that they start meanwhile too; cancels what has not by then. It
+        ends in time, whatever they do.
+        """
+        until = time.monotonic() + seconds
+        closed = set[asyncio.Task[Any]]()
+        while tasks := self._tasks - closed:
+            closed |= tasks
+            await finish(tasks, max(0.0, until - time.monotonic()), cancel_seconds)
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         """Logs an error, which nobody may wait for any more; those of an outage are reported where it is noticed."""
@@ -195,13 +202,14 @@ class PeriodicWorker:
         self.is_stopping = True
         self.wake()
 
-    async def run(self) -> None:
+    async def run(self, pause: float = 0.0) -> None:
+        """Begins after so many seconds."""
         while not self.is_stopping:
-            pause = await self._run_once()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._wake.wait()
             if not self.is_stopping:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(pause):
-                        await self._wake.wait()
+                pause = await self._run_once()
         if self._drain:
             await self._run_once()
 
@@ -222,8 +230,11 @@ class PeriodicWorker:
 
 @asynccontextmanager
 async def running(*workers: PeriodicWorker, stop_seconds: float = STOP_SECONDS) -> AsyncIterator[None]:
-    """Runs the workers while the block lasts, and lets their last runs end in `stop_seconds`, all at the same time."""
-    tasks = {asyncio.create_task(worker.run()) for worker in workers}
+    """Runs the workers while the block lasts, and lets their last runs end in `stop_seconds`, all at the same time.
+
+    They begin one after the other, in their order.
+    """
+    tasks = {asyncio.create_task(worker.run(place * BEGIN_SECONDS)) for place, worker in enumerate(workers)}
     try:
         yield
     finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Final, Self
 from urllib.parse import urlsplit
 
-from limits import parse as parse_rate_limit
+from limits import parse_many
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
 from api.rate_limits.storage import open_storage
@@ -142,7 +142,10 @@ class Settings(SearchSettings, StoreSettings):
     @field_validator("rate_limit", "address_rate_limit")
     @classmethod
     def _check_rate_limit(cls, value: str) -> str:
-        if value.strip() and parse_rate_limit(value).amount == 0:
+        limits = parse_many(value) if value.strip() else []
+        if len(limits) > 1:
+            raise ValueError("must be one limit: no other would count")
+        if any(limit.amount == 0 for limit in limits):
             raise ValueError("would refuse every request; leave it empty for no limit")
         return value.strip()
 
@@ -167,7 +170,7 @@ class Settings(SearchSettings, StoreSettings):
         if not value:
             return value
         parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.port == 0:
             raise ValueError("must be http:// or https:// and a host, without user info")
         if parts.query or parts.fragment:
             raise ValueError("must have neither a query nor a fragment: paths are appended to it")
@@ -183,5 +186,5 @@ class Settings(SearchSettings, StoreSettings):
         self._public_url_is_set = bool(self.public_url)
         # a link to "every address of this host" leads nowhere
         host = "127.0.0.1" if self.api_host in ("0.0.0.0", "::") else self.api_host  # noqa: S104  # compared, not bound
-        self.public_url = self.public_url or f"http://{host}:{self.api_port}"
+        self.public_url = self.public_url or f"http://{f'[{host}]' if ':' in host else host}:{self.api_port}"
         return self

@@ -50,6 +50,7 @@ class TokenCache:
         self._fresh_seconds = fresh_seconds
         self._stale_seconds = stale_seconds
         self._entries: LRUCache[bytes, _Entry] = LRUCache(MAX_TOKENS)
+        self._lookups: dict[bytes, asyncio.Task[Token | None]] = {}  # under way
         self._unknown: TTLCache[bytes, None] = TTLCache(MAX_TOKENS, UNKNOWN_SECONDS)
         self._last_confirmed_at = -stale_seconds
         self._uses: dict[str, datetime] = {}  # not written yet, by the token's id
@@ -71,7 +72,7 @@ class TokenCache:
         if entry is not None and age <= self._fresh_seconds:
             return entry.token
         if entry is None or not allow_stale or age >= self._stale_seconds:
-            return await self._look_up(key, plaintext)
+            return await asyncio.shield(self._lookup(key, plaintext))  # a caller that goes away leaves it to the others
         return await self._refreshed(entry, key, plaintext)
 
     def serves_without_store(self) -> bool:
@@ -97,7 +98,7 @@ class TokenCache:
         """Looks a known token up again, once for all callers; gives the cached one where the store is late."""
         now = time.monotonic()
         if entry.lookup is None or (entry.lookup.done() and now - entry.lookup_at >= LOOKUP_SECONDS):
-            entry.lookup, entry.lookup_at = self._tasks.start(self._look_up(key, plaintext)), now
+            entry.lookup, entry.lookup_at = self._lookup(key, plaintext), now
             entry.lookup.add_done_callback(entry.waiters.wake)
         lookup = entry.lookup  # the entry may have the next one before this caller wakes
         if not lookup.done():
@@ -106,9 +107,22 @@ class TokenCache:
             return entry.token
         return lookup.result()
 
+    def _lookup(self, key: bytes, plaintext: str) -> "asyncio.Task[Token | None]":
+        """The lookup of this text that is under way, or a new one: a worker that starts meets many requests at once."""
+        lookup = self._lookups.get(key)
+        if lookup is None:
+            lookup = self._lookups[key] = self._tasks.start(self._look_up(key, plaintext))
+            lookup.add_done_callback(lambda _: self._lookups.pop(key))
+        return lookup
+
     async def _look_up(self, key: bytes, plaintext: str) -> Token | None:
-        async with self._store.reading() as connection:
-            token = await tokens.find(connection, plaintext)
+        began = time.monotonic()
+        try:
+            token = await self._read(plaintext)
+        except StoreUnavailable:
+            if time.monotonic() - began > LOOKUP_SECONDS:
+                raise
+            token = await self._read(plaintext)  # one lost connection is no outage
         if token is None:
             self._entries.pop(key, None)
             self._unknown[key] = None
@@ -116,6 +130,10 @@ class TokenCache:
         self._last_confirmed_at = time.monotonic()
         self._entries[key] = _Entry(token, self._last_confirmed_at)
         return token
+
+    async def _read(self, plaintext: str) -> Token | None:
+        async with self._store.reading() as connection:
+            return await tokens.find(connection, plaintext)
 
 
 def _digest(plaintext: str) -> bytes:

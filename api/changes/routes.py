@@ -19,7 +19,7 @@ from api.changes.tail import Tail
 from api.current_request import Arrival
 from api.engine.client import Engine
 from api.errors import ERRORS, ApiError, invalid
-from api.http.dependencies import NoQuery, service
+from api.http.dependencies import NoQuery, refuse_get, service
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, responses
 from api.search.forced_filters import forced_filters
@@ -95,10 +95,7 @@ async def list_changes(
     return Response(page.response(seq, body.limit), media_type="application/json")
 
 
-@router.get("/v1/gear/changes", include_in_schema=False)
-async def refuse_get() -> Response:
-    """Refuses GET: without this it would be the item `changes`."""
-    raise ApiError("method_not_allowed", headers={"Allow": "POST"})
+router.get("/v1/gear/changes", include_in_schema=False)(refuse_get)  # which else would be the item `changes`
 
 
 def _subscription(services: ChangeServices, token: Token, body: ChangesBody) -> Subscription:

@@ -24,6 +24,7 @@ from store.records import Place
 POLL_SECONDS: Final = 0.2
 RETRY_SECONDS: Final = 1.0
 START_SECONDS: Final = 10.0
+CLOSED_SECONDS: Final = 1.0  # that a reader who comes while the server is about to stop waits: it asks again at once
 READ_AT_SECONDS: Final = 60.0
 MAX_AT_ONCE: Final = 8  # pages that the engine is asked for at the same time
 STARTING: Final = "the change feed is starting, or nobody records it: ask again"
@@ -125,6 +126,8 @@ class Tail:
             else:
                 page = await self._read(subscription, since, limit)
             left = until - loop.time()
+            if self.is_closed and left > 0 and not page.changes:
+                await asyncio.sleep(min(left, CLOSED_SECONDS))
             if page.changes or left <= 0 or self.is_closed:
                 return page, since.seq
             following = await self._wait(subscription, page, left)

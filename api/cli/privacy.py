@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -74,12 +75,12 @@ def _keep(order_ids: list[str], file: Path | None) -> None:
     if file is None or not order_ids:
         return
     try:
-        handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            os.write(handle, "".join(f"{order_id}\n" for order_id in order_ids).encode())
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        with open(file, "a", encoding="ascii", opener=partial(os.open, mode=0o600)) as handle:
+            if handle.tell():
+                handle.write("\n")  # a full disk may have cut the line before
+            handle.writelines(f"{order_id}\n" for order_id in order_ids)
+            handle.flush()
+            os.fsync(handle.fileno())
     except OSError as error:
         message = f"nothing more was erased: the ids cannot be kept in {file} ({error.strerror}); GEAR_ERASURE_LOG"
         raise click.ClickException(message) from None

@@ -29,9 +29,9 @@ class Calls:
         self,
         settings: SearchSettings,
         timeout: float,
-        on_ejected: Callable[[int], None],
-        connections: int,
-        observer: Observer | None,
+        on_ejected: Callable[[int], None] = lambda _: None,
+        connections: int = 32,
+        observer: Observer | None = None,
     ) -> None:
         """`on_ejected` gets the number of nodes that are left out when that changes; `observer` surrounds each
         request.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -38,7 +38,6 @@ from mappings.connection import SearchSettings
 from mappings.definition import read_definition
 from mappings.names import Generation, parse_generation, products_of
 from mappings.platforms import Platform
-from mappings.transport.nodes import Observer
 
 # What tells one state of an index from another: the number of shard copies, and for each copy its node, its commit and
 # its count of refreshes. The commit differs between copies whose count began anew.
@@ -60,17 +59,9 @@ Request = tuple[Sequence[str], Json]
 class Searches(Calls):
     """Searches OpenSearch through the platforms' aliases."""
 
-    def __init__(
-        self,
-        settings: SearchSettings,
-        timeout: float,
-        on_ejected: Callable[[int], None] = lambda _: None,
-        connections: int = 32,
-        observer: Observer | None = None,
-        cached_bytes: int = 0,
-    ) -> None:
-        """As `Calls`; `cached_bytes` of shared documents are cached."""
-        super().__init__(settings, timeout, on_ejected, connections, observer)
+    def __init__(self, settings: SearchSettings, timeout: float, *, cached_bytes: int = 0, **options: Any) -> None:
+        """As `Calls` with these options; `cached_bytes` of shared documents are cached."""
+        super().__init__(settings, timeout, **options)
         self._definition = read_definition()
         self._fields = Fields.of(self._definition)
         self._products = ProductSearch(self._ask_products, self._fields)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 
-from api.errors import Detail, from_details
+from api.errors import ApiError, Detail, from_details
 
 Service = TypeVar("Service")
 
@@ -37,6 +37,11 @@ def only_query(*parameters: str) -> Callable[[Request], Awaitable[None]]:
             raise from_details(details, len(details))
 
     return check
+
+
+async def refuse_get() -> None:
+    """A route: the path takes POST alone."""
+    raise ApiError("method_not_allowed", headers={"Allow": "POST"})
 
 
 NoQuery = Annotated[None, Depends(only_query())]

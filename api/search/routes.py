@@ -11,7 +11,7 @@ from api.engine.clauses import probe
 from api.engine.client import Engine
 from api.engine.responses import total_of
 from api.errors import ApiError
-from api.http.dependencies import only_query, service_of
+from api.http.dependencies import only_query, refuse_get, service_of
 from api.http.fields import parse_item_id
 from api.http.json_body import content_of, json_response, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
@@ -69,10 +69,7 @@ async def search(request: Request) -> Response:
     return Response(response, media_type="application/json")
 
 
-@router.get("/v1/gear/search", include_in_schema=False)
-async def search_by_get() -> Response:
-    """Refuses GET: without this it would be the item `search`."""
-    raise ApiError("method_not_allowed", headers={"Allow": "POST"})
+router.get("/v1/gear/search", include_in_schema=False)(refuse_get)  # which else would be the item `search`
 
 
 @router.get(

@@ -281,7 +281,7 @@ def _remove_gauges_of_ended(folder: Path) -> None:
     for pid in {int(file.stem.rpartition("_")[2]) for file in folder.glob("gauge_live*.db")}:
         try:
             os.kill(pid, 0)
-        except ProcessLookupError:
+        except (ProcessLookupError, PermissionError):  # a number is given again, also to another user's process
             mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]  # the library is untyped
 
 

@@ -58,6 +58,7 @@ class Entries:
         """Adds an entry as the store has it; raises ValidationError for one of a newer version."""
         entry = _STORED.validate_json(stored)
         if isinstance(entry, VocabularyTerm):
+            Vocabulary(term=(entry,))  # which demands more of a term than its own fields do
             self.terms.append(entry)
         elif isinstance(entry, _StoredPin):
             self.pins.append(entry.pin)
@@ -147,6 +148,13 @@ class AddedTerms:
         self._platforms = platforms
         self._on_change = on_change
         self._added: Sequence[AddedTerm] = []
+        self._was_read = asyncio.Event()
+
+    async def until_read(self) -> None:
+        """Waits until they were read once, but no longer than they are tried again."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(READ_SECONDS):
+                await self._was_read.wait()
 
     async def read(self) -> float:
         """Reads them once; returns the seconds until the next time. Raises StoreUnavailable.
@@ -160,6 +168,7 @@ class AddedTerms:
             self._on_change()
             self._added = added
             log.info("the vocabulary has changed", entries=count, left_out=len(added) - count)
+        self._was_read.set()
         return READ_SECONDS
 
 

@@ -1,7 +1,6 @@
 """Verifies a callback as its receiver does, and explains what is wrong with it. Pure."""
 
 import base64
-import binascii
 import hmac
 import json
 import re
@@ -36,7 +35,7 @@ def problem(
 def _secret_problem(secret: str) -> str | None:
     try:
         key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
-    except binascii.Error:
+    except ValueError:  # binascii.Error, or a letter that is not ASCII
         return "the secret is not whsec_ and base64: it was cut or altered when it was copied"
     if not 24 <= len(key) <= 64:
         return f"the secret holds {len(key)} bytes, and 24 to 64 are usual: it was cut, or it is another one"
@@ -83,7 +82,7 @@ def _compact(body: bytes) -> bytes:
     """The JSON as the service writes it; other bytes unchanged."""
     try:
         return json.dumps(json.loads(body), separators=(",", ":"), ensure_ascii=False).encode()
-    except ValueError:
+    except (ValueError, RecursionError):
         return body
 
 

@@ -96,7 +96,11 @@ def scenario_of(item: str, trade_link: str | None) -> Scenario | None:
     by_item = BY_ITEM.get(match[1]) if match else None
     if by_item is None or by_item.refused or trade_link is None:
         return by_item
-    tokens = [value for name, value in parse_qsl(urlsplit(trade_link).query) if name == "token"]
+    try:
+        query = urlsplit(trade_link).query
+    except ValueError:  # no URL: a platform without a rule takes any text
+        return by_item
+    tokens = [value for name, value in parse_qsl(query) if name == "token"]
     by_link = BY_TRADE_LINK.get(tokens[0]) if tokens else None
     return by_item if by_link is None else by_link
 

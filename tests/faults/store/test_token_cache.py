@@ -1,5 +1,6 @@
 """Known tokens while the store is away: they go on for a while, and a revocation holds as soon as it answers."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from fastapi import Request
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.auth import valid_token
 from api.background import BackgroundTasks
@@ -115,6 +118,47 @@ async def test_a_token_expires_without_the_store_too(store: Store, file: Path) -
     await until(lambda: is_refused(cache, token))
     assert datetime.now(UTC) >= expires_at
     await tasks.close()
+
+
+async def test_requests_with_one_token_that_is_not_cached_share_its_lookup(
+    cache: TokenCache, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token, lookups = await create(store), list[str]()
+    find = tokens.find
+
+    async def counted(connection: AsyncConnection, plaintext: str) -> tokens.Token | None:
+        lookups.append(plaintext)
+        return await find(connection, plaintext)
+
+    monkeypatch.setattr(tokens, "find", counted)
+    requests = [asyncio.create_task(valid_token(REQUEST, cache, token.plaintext)) for _ in range(50)]
+    await asyncio.sleep(0)
+    requests.pop(0).cancel()  # one goes away
+    assert {each.id for each in await asyncio.gather(*requests)} == {token.token.id}
+    assert lookups == [token.plaintext]
+    with pytest.raises(ApiError, match="not known"):
+        await valid_token(REQUEST, cache, "gear_unknown")
+
+
+async def test_a_connection_that_is_lost_fails_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_postgres() as server:
+        await migrate.upgrade(server.url("postgres"))
+        store, tasks = Store(server.url("postgres"), connections=2), BackgroundTasks()
+        cache = TokenCache(store, tasks)
+        token, lost = await create(store), list[int]()
+        find = tokens.find
+
+        async def losing(connection: AsyncConnection, plaintext: str) -> tokens.Token | None:
+            if not lost:
+                lost.append(await connection.scalar(text("SELECT pg_backend_pid()")))
+                await server.execute(f"SELECT pg_terminate_backend({lost[0]})")
+            return await find(connection, plaintext)
+
+        monkeypatch.setattr(tokens, "find", losing)
+        assert (await valid_token(REQUEST, cache, token.plaintext)).id == token.token.id
+        assert lost
+        await tasks.close()
+        await store.close()
 
 
 async def test_a_store_that_hangs_costs_a_known_token_next_to_nothing() -> None:

@@ -24,6 +24,9 @@ from api.saved_searches.matcher import LIMITS
 from api.services import Services, open_services
 from api.settings import Settings
 from api.telemetry.metrics import Metrics
+from api.vocabulary import entries
+from api.vocabulary.schemas import VocabularyBody
+from store.records import Actor
 from tests.support.api.hanging import Hanging
 from tests.support.api.platform_files import platform_folder
 from tests.support.app import settings_for
@@ -84,6 +87,26 @@ async def test_background_work_that_hangs_ends_all_at_the_same_time(
                 await hang.started.get()
         assert len(hang.cancelled_at) == 3
         assert max(hang.cancelled_at) - min(hang.cancelled_at) < 0.5
+
+
+async def test_what_operators_hide_is_hidden_from_the_first_search_on(tmp_path: Path) -> None:
+    async with opened_services(tmp_path) as services:
+        store, (platform, *_) = services.orders.store, services.orders.platforms
+        body = VocabularyBody.model_validate({"hide": {"names": ["AK-47 | Redline (Field-Tested)"]}})
+        await entries.add(store, platform, body, Actor.command("operator"))
+        async with background_workers(services):
+            assert platform.rules.of_text(platform.id, "ak").hidden == ("AK-47 | Redline (Field-Tested)",)
+
+
+async def test_the_start_waits_for_the_vocabulary_no_longer_than_its_next_try(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hang = Hanging()
+    monkeypatch.setattr(entries.AddedTerms, "read", hang)
+    async with opened_services(tmp_path) as services:
+        started_at = time.monotonic()
+        async with background_workers(services, stop_seconds=0.1):
+            assert time.monotonic() - started_at < entries.READ_SECONDS + 1
 
 
 async def test_leases_that_are_not_released_in_time_hold_up_the_end_no_longer(

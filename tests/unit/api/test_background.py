@@ -23,6 +23,22 @@ async def test_closing_waits_for_tasks_and_cancels_those_that_are_late() -> None
     await tasks.close()  # a second time there is nothing left to do
 
 
+async def test_closing_waits_also_for_tasks_that_are_started_meanwhile() -> None:
+    tasks, ended = BackgroundTasks(), list[str]()
+
+    async def second() -> None:
+        await asyncio.sleep(0.01)
+        ended.append("second")
+
+    async def first() -> None:
+        await asyncio.sleep(0.01)
+        tasks.start(second())
+
+    tasks.start(first())
+    await tasks.close(30)
+    assert ended == ["second"]
+
+
 async def test_closing_ends_in_time_though_a_task_ignores_that_it_is_cancelled() -> None:
     released = asyncio.Event()
     tasks = BackgroundTasks()

@@ -4,7 +4,7 @@ import asyncio
 
 from structlog.testing import capture_logs
 
-from api.background import PeriodicWorker, finish, running
+from api.background import BEGIN_SECONDS, PeriodicWorker, finish, running
 from store.connection.errors import StoreUnavailable
 from tests.support.api.hanging import Hanging, ignore_cancellation
 
@@ -48,6 +48,30 @@ async def test_a_run_knows_whether_it_was_woken() -> None:
         worker.wake()
         await asyncio.wait_for(ran.wait(), 30)
     assert woken == [False, True]
+
+
+async def test_workers_begin_one_after_the_other_and_at_once_where_they_are_woken() -> None:
+    began: list[str] = []
+    all_began, released = asyncio.Event(), asyncio.Event()
+
+    def worker_of(name: str) -> PeriodicWorker:
+        async def work() -> float:
+            began.append(name)
+            if len(began) == 4:
+                all_began.set()
+            await released.wait()  # one that hangs holds up no other
+            return 3600.0
+
+        return PeriodicWorker(name, work)
+
+    workers = [worker_of(name) for name in ("first", "second", "third", "woken")]
+    async with running(*workers):
+        workers[-1].wake()
+        await asyncio.sleep(BEGIN_SECONDS / 4)
+        assert sorted(began) == ["first", "woken"]
+        await asyncio.wait_for(all_began.wait(), 30)
+        assert began[2:] == ["second", "third"]
+        released.set()
 
 
 async def test_work_that_arrives_at_the_end_is_drained() -> None:

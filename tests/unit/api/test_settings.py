@@ -62,6 +62,7 @@ BAD = [
     ("RATE_LIMIT", "many"),
     ("RATE_LIMIT", "5"),
     ("RATE_LIMIT", "0/second"),
+    ("RATE_LIMIT", "100/second;1000/minute"),
     ("FEE_RATE", "1.01"),
     ("FEE_RATE", "-0.01"),
     ("FEE_RATE", "5%"),
@@ -71,6 +72,7 @@ BAD = [
     ("ALLOW_INSECURE_CALLBACKS", "maybe"),
     ("PUBLIC_URL", "shop.example"),
     ("PUBLIC_URL", "https://"),
+    ("PUBLIC_URL", "https://shop.example:80443"),
     ("PUBLIC_URL", "https://shop.example/?a=b"),
     ("PUBLIC_URL", "https://shop.example/#top"),
     ("PUBLIC_URL", "https://user:pass@shop.example"),
@@ -121,6 +123,7 @@ def test_a_password_in_an_address_is_never_shown(monkeypatch: pytest.MonkeyPatch
         ({"api_port": 8211}, "http://127.0.0.1:8211"),
         ({"api_host": "0.0.0.0", "api_port": 80}, "http://127.0.0.1:80"),
         ({"api_host": "gear.internal"}, "http://gear.internal:8000"),
+        ({"api_host": "::1"}, "http://[::1]:8000"),
         ({"public_url": "https://gear.example/", "api_port": 80}, "https://gear.example"),
     ],
 )

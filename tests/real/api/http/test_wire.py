@@ -101,3 +101,4 @@ def test_the_page_of_the_description_is_open(served: httpx.Client) -> None:
             assert f"/docs/{name}" in page.text
             assert len(anonymous.get(f"/docs/{name}").content) > 1000
         error_of(anonymous.get("/docs/redoc.standalone.js"), "not_found")
+        assert anonymous.get("/docs/favicon.png", headers={"Range": "bytes=none"}).status_code == 200

@@ -2,15 +2,18 @@
 
 import asyncio
 import json
+import resource
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click import ClickException
 from click.testing import CliRunner, Result
 
 from api.cli.main import main
+from api.cli.privacy import _keep
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
@@ -97,6 +100,19 @@ def test_nothing_is_erased_whose_ids_cannot_be_stored(filled: dict[str, str], mo
     assert "cannot be kept in /nowhere/forgotten (No such file or directory)" in result.stderr
     monkeypatch.delenv("GEAR_ERASURE_LOG")
     assert json.loads(forget("client-17", "--token", "shop", "--json").stdout)["erased"] == [filled["order 1"]]
+
+
+def test_ids_for_which_the_disk_has_no_room_are_not_taken_for_stored(tmp_path: Path) -> None:
+    file = tmp_path / "forgotten"
+    _, hard = limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))  # a write is cut there, as on a disk that is full
+    try:
+        with pytest.raises(ClickException, match="cannot be kept"):
+            _keep(["ord_first", "ord_second"], file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    _keep(["ord_third"], file)
+    assert file.read_text().split()[-1] == "ord_third", "and not joined to what was cut"
 
 
 @pytest.mark.parametrize("arguments", [(), ("client-17", "--again", "-"), ("--again", "-", "--every-token")])

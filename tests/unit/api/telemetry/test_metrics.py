@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from api.telemetry.metrics import MAX_TOKENS, OTHER_TOKENS, Metrics, token_labels
 
 A_WORKER = """
@@ -27,6 +29,18 @@ def test_gauges_of_a_worker_that_was_killed_go(tmp_path: Path) -> None:
         worker.kill()
     assert metrics.registry().get_sample_value("now") is None
     assert metrics.registry().get_sample_value("counted_total") == 1
+
+
+def test_gauges_go_though_the_number_of_their_worker_is_that_of_another_users_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(pid: int, signal: int) -> None:
+        raise PermissionError
+
+    (tmp_path / "gauge_livesum_4711.db").touch()
+    monkeypatch.setattr("os.kill", refuse)
+    Metrics(tmp_path).registry()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_labels_by_token_are_bounded() -> None:

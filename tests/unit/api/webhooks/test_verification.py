@@ -43,6 +43,7 @@ def test_what_was_sent_is_right() -> None:
     [
         (SECRET, {"webhook-id": ""}, MESSAGE.body, "headers webhook-id are missing"),
         ("whsec_%%%", {}, MESSAGE.body, "the secret is not whsec_ and base64"),
+        ("whsec_\u201cabc\u201d", {}, MESSAGE.body, "the secret is not whsec_ and base64"),
         (SECRET[:22], {}, MESSAGE.body, "24 to 64 are usual"),
         (SECRET, {"webhook-timestamp": "2026-08-09"}, MESSAGE.body, "not whole seconds"),
         (SECRET, {"webhook-signature": "v1a,AAAA"}, MESSAGE.body, "no signature that begins with v1,"),
@@ -54,6 +55,7 @@ def test_what_was_sent_is_right() -> None:
         (SECRET, {}, json.dumps(json.loads(MESSAGE.body)).encode(), "parsed and written anew"),
         (SECRET, {}, b"\x1f\x8b", "not UTF-8"),
         (SECRET, {}, b"{", "no signature matches"),
+        (SECRET, {}, b"[" * 100_000, "no signature matches"),
     ],
 )
 def test_what_is_wrong_is_named(secret: str, headers: dict[str, str], body: bytes, reason: str) -> None:

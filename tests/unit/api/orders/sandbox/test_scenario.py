@@ -16,6 +16,7 @@ LINK = "https://steamcommunity.com/tradeoffer/new/?partner=1"
         ("-10000017", f"{LINK}&token=abcdefgh", BY_ITEM["-10"]),
         ("-10", f"{LINK}&token=SBX-FAIL", BY_TRADE_LINK["SBX-FAIL"]),
         ("-10", LINK, BY_ITEM["-10"]),
+        ("-10", "https://[", BY_ITEM["-10"]),
         ("-40", f"{LINK}&token=SBX-FAIL", BY_ITEM["-40"]),
         ("-99", f"{LINK}&token=SBX-FAIL", None),
         ("10", None, None),
