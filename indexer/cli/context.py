@@ -1,5 +1,6 @@
 """Runs a CLI command: prints its result, explains errors, sets the exit code."""
 
+import json
 import logging
 import signal
 import sys
@@ -11,7 +12,6 @@ from types import FrameType
 from typing import Any
 
 import click
-import orjson
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 from pydantic import ValidationError
@@ -48,16 +48,21 @@ def command_result(result: dict[str, Any], *, as_json: bool) -> Iterator[None]:
         result["error"] = describe_setting_errors(error)
     except OpenSearchException as error:
         result["error"] = describe_error(error, redacted_address(SearchSettings()))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):  # at a prompt it is the other one
         result["error"] = "interrupted"
         code = INTERRUPTED
     if result.get("error") is not None:
         click.echo(f"Error: {result['error']}", err=True)
         code = code or 1
     if as_json:
-        click.echo(orjson.dumps(result))
+        click.echo(json_text(result))
     if code:
         sys.exit(code)
+
+
+def json_text(result: dict[str, Any]) -> bytes:
+    """JSON for machines; a name that is no UTF-8, as files may have, is shown as far as it can be."""
+    return json.dumps(result, ensure_ascii=False).encode("utf-8", "replace")
 
 
 class Interruption:

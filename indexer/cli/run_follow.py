@@ -10,9 +10,8 @@ from types import FrameType
 from typing import Any
 
 import click
-import orjson
 
-from indexer.cli.context import PlatformIndex, command_result, index_of, say
+from indexer.cli.context import PlatformIndex, command_result, index_of, json_text, say
 from indexer.documents.rejects import RejectsFile
 from indexer.engine.progress_records import FOLLOW_SECONDS, ProgressPublisher
 from indexer.engine.retry import RetryPolicy, StoppedError
@@ -127,7 +126,7 @@ def _shown(
         nonlocal said_at
         metrics.update(report, messages)
         if messages and as_json:
-            click.echo(orjson.dumps(report.as_json()))
+            click.echo(json_text(report.as_json()))
         if messages and not quiet and time.monotonic() - said_at >= SAY_SECONDS:
             said_at = time.monotonic()
             say(_sentence(report))

@@ -164,7 +164,7 @@ class Rollback:
             named = [state for state in states if state.index == to]
             if not named:
                 raise CommandError(f"{self.alias} has no generation {to}; `gear-indexer status` shows what there is")
-            if named[0].loading:
+            if named[0].unfinished:
                 raise CommandError(f"{to} was never filled to its end and cannot serve")
             if serving == named:
                 raise CommandError(f"{to} is the one that serves already")
