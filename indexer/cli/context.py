@@ -4,7 +4,7 @@ import json
 import logging
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,12 +66,13 @@ def json_text(result: dict[str, Any]) -> bytes:
 
 
 class Interruption:
-    """Turns Ctrl-C and SIGTERM into one KeyboardInterrupt.
+    """Turns Ctrl-C and SIGTERM into one KeyboardInterrupt, or into one call of `stop`.
 
     `hold()` delays it to the end of the block. A second signal after it has its default effect.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stop: Callable[[], None] | None = None) -> None:
+        self._stop = _interrupt if stop is None else stop
         self._is_blocked = False
         self._pending = False
         self._before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -95,18 +96,24 @@ class Interruption:
         finally:
             self._is_blocked = False
         if self._pending:
-            self._restore()
-            raise KeyboardInterrupt
+            self._end()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         self._pending = True
         if not self._is_blocked:
-            self._restore()
-            raise KeyboardInterrupt
+            self._end()
+
+    def _end(self) -> None:
+        self._restore()
+        self._stop()
 
     def _restore(self) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
 
 
 @dataclass(frozen=True)

@@ -281,7 +281,7 @@ def test_a_generation_that_was_removed_before_its_swap_is_named(place: Place, mo
 
     monkeypatch.setattr(Interruption, "hold", hold)
     report = place.load(items(2), code=1)
-    assert "no such index" in report["error"]
+    assert "has no generation" in report["error"]
     assert place.served() == [1]
 
 
