@@ -12,7 +12,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
 from indexer.engine.bulk import BulkSender, reason_of
-from indexer.engine.retry import RetryPolicy
+from indexer.engine.retry import RetriesExhaustedError, RetryPolicy
 from indexer.engine.scan import Scan, count_documents, in_pages, refresh, retry_when_lost, send_search
 from indexer.errors import CommandError
 from mappings.engine_errors import cause
@@ -186,9 +186,10 @@ class Claims:
             try:
                 return self._database.run(work)
             except StoreError as error:
-                if backoff.exhausted:
+                try:
+                    backoff.wait(str(error))
+                except RetriesExhaustedError:
                     raise CommandError(sentence.format(error)) from error
-                backoff.wait(str(error))
 
 
 async def all_bound(store: Store, platform: int, page_items: int = PAGE_ITEMS) -> set[int]:

@@ -292,3 +292,12 @@ def test_a_load_by_a_clock_that_is_behind_ends_before_it_begins(place: Place) ->
     assert "clock" in report["error"]
     assert (report["read"], report["phases"]) == (0, {})
     assert place.indices() == [younger]
+
+
+def test_a_prune_that_fails_says_what_it_has_removed(place: Place, wire: Wire) -> None:
+    first, second, _ = (place.load(items(1, first=number), "--keep", "9")["index"] for number in (1, 2, 3))
+    refused = Fault("response", 403, b'{"error": {"type": "security_exception", "reason": "no"}}')
+    wire.rule = lambda method, path, body: refused if method == "DELETE" and second in path else None
+    report = place.json("prune", "--platform", "730", "--keep", "1", code=1)
+    assert "security_exception" in report["error"]
+    assert (report["alias"], report["removed"]) == (place.alias, [first])
