@@ -62,6 +62,8 @@ class Source(AbstractContextManager["Source"]):
 
     def _open(self, name: str) -> "BinaryIO | BufferedReader | HttpFile":
         if name == "-":
+            if sys.stdin is None:
+                raise SourceError("is closed")
             return sys.stdin.buffer
         if is_url(name):
             remote = self._opened.enter_context(HttpFile(name, self._say))

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -306,3 +307,9 @@ def test_a_broken_item_before_trailing_blanks_is_one_refused_item(tmp_path: Path
     path = tmp_path / "a.ndjson"
     path.write_bytes(NDJSON + b"{broken}\n  ")
     assert [line for line, _ in _read(path)] == [1, 2, 3, 4]
+
+
+def test_stdin_that_is_closed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)  # as Python has it after `<&-`
+    with pytest.raises(SourceError, match="-: is closed"):
+        Source("-")
