@@ -250,5 +250,5 @@ Part = TypeVar("Part", bound=BaseModel)
 def _read(file: Path, part: type[Part]) -> Part:
     try:
         return part.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
         raise PlatformFileError(f"{file}: {error}") from error

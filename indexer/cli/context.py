@@ -1,9 +1,10 @@
 """Runs a CLI command: prints its result, explains errors, sets the exit code."""
 
+import json
 import logging
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,6 @@ from types import FrameType
 from typing import Any
 
 import click
-import orjson
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 from pydantic import ValidationError
@@ -48,25 +48,31 @@ def command_result(result: dict[str, Any], *, as_json: bool) -> Iterator[None]:
         result["error"] = describe_setting_errors(error)
     except OpenSearchException as error:
         result["error"] = describe_error(error, redacted_address(SearchSettings()))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):  # at a prompt it is the other one
         result["error"] = "interrupted"
         code = INTERRUPTED
     if result.get("error") is not None:
         click.echo(f"Error: {result['error']}", err=True)
         code = code or 1
     if as_json:
-        click.echo(orjson.dumps(result))
+        click.echo(json_text(result))
     if code:
         sys.exit(code)
 
 
+def json_text(result: dict[str, Any]) -> bytes:
+    """JSON for machines; a name that is no UTF-8, as files may have, is shown as far as it can be."""
+    return json.dumps(result, ensure_ascii=False).encode("utf-8", "replace")
+
+
 class Interruption:
-    """Turns Ctrl-C and SIGTERM into one KeyboardInterrupt.
+    """Turns Ctrl-C and SIGTERM into one KeyboardInterrupt, or into one call of `stop`.
 
     `hold()` delays it to the end of the block. A second signal after it has its default effect.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stop: Callable[[], None] | None = None) -> None:
+        self._stop = _interrupt if stop is None else stop
         self._is_blocked = False
         self._pending = False
         self._before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -90,18 +96,24 @@ class Interruption:
         finally:
             self._is_blocked = False
         if self._pending:
-            self._restore()
-            raise KeyboardInterrupt
+            self._end()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         self._pending = True
         if not self._is_blocked:
-            self._restore()
-            raise KeyboardInterrupt
+            self._end()
+
+    def _end(self) -> None:
+        self._restore()
+        self._stop()
 
     def _restore(self) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,15 @@
 """Runs `gear-indexer follow`."""
 
-import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
-import orjson
 
-from indexer.cli.context import PlatformIndex, command_result, index_of, say
+from indexer.cli.context import Interruption, PlatformIndex, command_result, index_of, json_text, say
 from indexer.documents.rejects import RejectsFile
 from indexer.engine.progress_records import FOLLOW_SECONDS, ProgressPublisher
 from indexer.engine.retry import RetryPolicy, StoppedError
@@ -64,7 +61,13 @@ def run_follow(
                 publisher.write(**_progress(report), every=FOLLOW_SECONDS)
 
             follower = Follower(stream, writer, rejected, report, on_batch)
-            with _stopping(follower, retry):
+
+            def stop() -> None:
+                """After the batch that is being written; waiting for the engine ends at once."""
+                follower.stopped.set()
+                retry.stopped.set()
+
+            with Interruption(stop).watched():
                 follower.run()
             rejected.close()
         except StoppedError as error:
@@ -127,7 +130,7 @@ def _shown(
         nonlocal said_at
         metrics.update(report, messages)
         if messages and as_json:
-            click.echo(orjson.dumps(report.as_json()))
+            click.echo(json_text(report.as_json()))
         if messages and not quiet and time.monotonic() - said_at >= SAY_SECONDS:
             said_at = time.monotonic()
             say(_sentence(report))
@@ -142,21 +145,3 @@ def _progress(report: FollowReport) -> dict[str, Any]:
 
 def _sentence(report: FollowReport) -> str:
     return f"{report.sentence()}; lag {report.lag:,}"
-
-
-@contextmanager
-def _stopping(follower: Follower, retry: RetryPolicy) -> Iterator[None]:
-    """SIGTERM and Ctrl-C stop the follower after the batch that it writes; waiting for the engine ends at once."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        follower.stopped.set()
-        retry.stopped.set()
-        for signal_number, handler in before.items():
-            signal.signal(signal_number, handler)
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -141,7 +141,7 @@ def run_prune(platform: str, keep: int, *, as_json: bool) -> None:
     with command_result(result, as_json=as_json):
         index = index_of(platform)
         result["platform"] = index.platform.id
-        result.update(prune(index.connected(), index.alias, index.definition, keep, say))
+        prune(index.connected(), index.alias, index.definition, keep, say, result)
         removed = ", ".join(result["removed"]) or "nothing"
         say(f"removed {removed}; kept {', '.join(result['kept']) or 'nothing'}")
 

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, cast
 
 import zstandard
 
-from indexer.cli.context import command_result, index_of, say
+from indexer.cli.context import Interruption, command_result, index_of, say
 from indexer.errors import CommandError
 from indexer.maintenance.export import Export
 from indexer.sample.catalogue import read_catalogue
@@ -47,11 +47,11 @@ def run_sample(count: int, seed: int, *, catalogue: Path, platform: str, output:
 def write_pieces(pieces: Iterable[bytes], output: Path | None) -> int:
     """Writes the pieces; returns their bytes before compression.
 
-    A file appears under its name only when it is complete.
+    A file appears under its name only when it is complete; what an interruption leaves of it is removed.
     """
     total = 0
     try:
-        with _target(output) as target:
+        with Interruption().watched(), _target(output) as target:
             for piece in pieces:
                 target.write(piece)
                 total += len(piece)

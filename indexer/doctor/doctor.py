@@ -63,6 +63,7 @@ class Doctor:
             if not due:
                 break
             for finding in due:
+                failures.pop(finding.key, None)  # another repair may have made this one possible
                 failure = self._repair(finding, say)
                 if failure is not None:
                     failures[finding.key] = failure

@@ -10,8 +10,8 @@ from mappings.names import Generation, generation_of, generation_pattern, parse_
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
 
-_UNITS = {"b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40, "pb": 2**50}
-_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgtp]?b)", re.IGNORECASE)
+_UNITS = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
+_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgtp])b?|(b))", re.IGNORECASE)
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)(%?)")
 
 
@@ -104,7 +104,7 @@ def required_free(watermark: str, total: int) -> float:
     """The bytes of a disk that must be free below a watermark (`85%`, `0.85`, `10gb`); raises ValueError."""
     as_bytes = _BYTES.fullmatch(watermark.strip())
     if as_bytes:
-        return float(as_bytes[1]) * _UNITS[as_bytes[2].lower()]
+        return float(as_bytes[1]) * _UNITS[(as_bytes[2] or as_bytes[3]).lower()]
     as_share = _SHARE.fullmatch(watermark.strip())
     if not as_share:
         raise ValueError(f"{watermark!r} is no watermark: a share such as 85% or a size such as 10gb")

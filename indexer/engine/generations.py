@@ -27,7 +27,7 @@ from indexer.engine.drift import (
 )
 from indexer.engine.retry import RetryPolicy, is_transient
 from indexer.engine.scan import count_documents, refresh
-from indexer.engine.states import LOADING_SETTINGS, IndexState, ProductsState, loading_alias, products_actions
+from indexer.engine.states import LOADING_SETTINGS, IndexState, ProductsState, loading_alias, swap_actions
 from indexer.errors import CommandError
 from mappings.definition import Definition
 from mappings.engine_errors import cause
@@ -217,7 +217,11 @@ class Generations:
 
     def state(self, index: str) -> IndexState:
         """The generation of this name; raises CommandError where there is none."""
-        for state in self.all():
+        return self.named(self.all(), index)
+
+    def named(self, states: list[IndexState], index: str) -> IndexState:
+        """The one of these of this name; raises CommandError where there is none."""
+        for state in states:
             if state.index == index:
                 return state
         raise CommandError(f"{self.alias} has no generation {index}; `gear-indexer status` shows what there is")
@@ -265,20 +269,10 @@ class Generations:
         """Which others serve, and what is left to do until this generation alone does."""
         indices = self._indices()
         states = self._states(indices)
-        products = products_actions(
-            self.alias, index, {name: body.get("aliases", {}) for name, body in indices.items()}
-        )
-        serving = [state.index for state in states if state.serving]
-        loading = any(state.loading for state in states if state.index == index)
-        others = [name for name in serving if name != index]
-        if serving == [index] and not loading and not products:
-            return others, []
-        actions: list[dict[str, Any]] = [
-            {"remove": {"index": other, "alias": self.alias, "must_exist": True}} for other in others
-        ]
-        if loading:
-            actions.append({"remove": {"index": index, "alias": loading_alias(index), "must_exist": True}})
-        return others, [*actions, {"add": {"index": index, "alias": self.alias}}, *products]
+        self.named(states, index)
+        aliases = {name: body.get("aliases", {}) for name, body in indices.items()}
+        others = [state.index for state in states if state.serving and state.index != index]
+        return others, swap_actions(self.alias, index, aliases)
 
     def remove(self, index: str, fence: Callable[[], None]) -> None:
         """Deletes a generation; never the serving one. `fence` is as in `swap`, and asked before each try."""

@@ -70,10 +70,6 @@ class Backoff:
         self._failing_since = None
         self._delay = FIRST_DELAY
 
-    @property
-    def exhausted(self) -> bool:
-        return self._failing_since is not None and time.monotonic() - self._failing_since >= self._timeout
-
     def wait(self, reason: str) -> None:
         """Sleeps until the next attempt; raises RetriesExhaustedError or StoppedError."""
         now = time.monotonic()

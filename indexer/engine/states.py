@@ -65,20 +65,25 @@ def loading_alias(index: str) -> str:
     return f"{index}-loading"
 
 
-def products_actions(alias: str, index: str, aliases: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
-    """What points the alias of the products to those of this generation alone; nothing where it does already.
+def swap_actions(alias: str, index: str, aliases: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
+    """What points both aliases to this generation alone and finishes it; nothing where that is so already.
 
-    `aliases` are those of every index by its name. A generation without an index of products leaves the alias nowhere.
+    `aliases` are those of every index by its name. A generation without an index of products leaves theirs nowhere.
     """
-    target, products = products_of(alias), products_of(index)
-    loading = products_of(loading_alias(index))
-    actions: list[dict[str, Any]] = [
-        {"remove": {"index": name, "alias": target, "must_exist": True}}
-        for name, of_index in aliases.items()
-        if target in of_index and name != products
+    loading = loading_alias(index)
+    return [
+        *_pointing(alias, index, loading, aliases),
+        *_pointing(products_of(alias), products_of(index), products_of(loading), aliases),
     ]
-    if loading in aliases.get(products, ()):
-        actions.append({"remove": {"index": products, "alias": loading, "must_exist": True}})
-    if products in aliases and target not in aliases[products]:
-        actions.append({"add": {"index": products, "alias": target}})
+
+
+def _pointing(alias: str, index: str, loading: str, aliases: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
+    own = aliases.get(index, ())
+    removed = [(name, alias) for name, of_index in aliases.items() if alias in of_index and name != index]
+    removed += [(index, loading)] if loading in own else []
+    actions: list[dict[str, Any]] = [
+        {"remove": {"index": name, "alias": of_index, "must_exist": True}} for name, of_index in removed
+    ]
+    if index in aliases and alias not in own:
+        actions.append({"add": {"index": index, "alias": alias}})
     return actions

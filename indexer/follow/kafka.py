@@ -24,7 +24,10 @@ _OWN = ("bootstrap.servers", "group.id", "enable.auto.commit", "enable.auto.offs
 
 def parse_address(address: str) -> tuple[str, str]:
     """The brokers and the topic of `kafka://host:port[,host:port]/topic`; raises CommandError."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # of brackets that do not close
+        parts = urlsplit("")
     topic = parts.path.strip("/")
     if not parts.netloc or not topic or "/" in topic or parts.query or "@" in parts.netloc:
         raise CommandError(f"{address}: must be kafka://host:port/topic, with several brokers separated by commas")

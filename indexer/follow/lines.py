@@ -30,6 +30,9 @@ class LineStream:
     name = "stdin"
 
     def __init__(self, platform: Platform) -> None:
+        """Raises CommandError where there is no stdin."""
+        if sys.stdin is None:
+            raise CommandError(f"{self.name} is closed")
         self._platform = platform
         self._pipe = sys.stdin.buffer
         self._records: queue.Queue[Record | None] = queue.Queue(AHEAD)

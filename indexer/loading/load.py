@@ -48,7 +48,7 @@ from indexer.orders.claims import BoundMarks, Claims, reenqueue_after_swap, sync
 from indexer.products.writer import ProductWriter
 from mappings.definition import Definition
 from mappings.engine_errors import cause
-from mappings.names import generation_name
+from mappings.names import generation_name, parse_generation
 
 # For the calls that must not be left half-done: the swap, and removing what a failed load has filled.
 SHORT_RETRY_SECONDS = 30.0
@@ -103,11 +103,13 @@ class Load:
     def _run_locked(self, uninterrupted: Callable[[], AbstractContextManager[None]]) -> None:
         started = datetime.now(UTC)
         resumed = self._resume() if self.job.resume else None
+        name = generation_name(self.report.alias, started, self.definition.fingerprint)
+        index = name if resumed is None else resumed.index
+        self._check_age(index, self._generations)
         self.report.removed += remove_interrupted(
             self._generations, self._lock, self.progress.say, resumed=None if resumed is None else resumed.index
         )
-        name = generation_name(self.report.alias, started, self.definition.fingerprint)
-        index = self.report.index = name if resumed is None else resumed.index
+        self.report.index = index
         self._keep_unfinished = resumed is not None
         try:
             with Manifest() as manifest:
@@ -127,6 +129,14 @@ class Load:
             if not self._keep_unfinished and not self.report.swapped:
                 self._remove_unfinished(index)
         self._prune(index)
+
+    def _check_age(self, index: str, generations: Generations) -> None:
+        """Raises CommandError where a generation serves whose load began later."""
+        mine = parse_generation(self.report.alias, index)
+        for state in generations.all():
+            if state.serving and mine is not None and state.generation > mine:
+                sentence = "serves, begun later: this older load is dropped (or is the clock here behind?)"
+                raise CommandError(f"{state.index} {sentence}")
 
     # The index to fill
 
@@ -306,11 +316,7 @@ class Load:
     def _swap(self, index: str) -> None:
         generations = Generations(self.client, self.report.alias, self.definition, self._short_retry)
         try:
-            states = generations.all()
-            mine = next(state.generation for state in states if state.index == index)
-            newer = [state.index for state in states if state.serving and state.generation > mine]
-            if newer:
-                raise CommandError(f"{newer[0]}, begun later, was swapped in meanwhile; this older load is dropped")
+            self._check_age(index, generations)
             before = generations.swap(index, self._lock.renew)
         except SwapUnknownError:
             self._keep_unfinished = True  # the swap may yet happen: its response was lost

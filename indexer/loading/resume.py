@@ -141,10 +141,11 @@ class Checkpoints:
                     params={**params, "require_alias": "true", "request_timeout": REQUEST_SECONDS},
                 )
             except ConflictError as error:
-                current = self.read()  # of ours, if only the response was lost
+                before, current = self._sequence, self.read()  # of ours, if only the response was lost
                 if current == checkpoint:
                     return
                 if current is None or current.owner != checkpoint.owner:
+                    self._sequence = before  # so that no later write succeeds either
                     raise CommandError(f"another load has gone on with what is behind {self._alias}") from error
             except NotFoundError as error:
                 raise CommandError(f"{self._alias} is gone, with what was deleted meanwhile: {LOAD_AGAIN}") from error

@@ -15,14 +15,23 @@ RETRY_SECONDS = 30.0
 
 
 def prune(
-    client: OpenSearch, alias: str, definition: Definition, keep: int, say: Callable[[str], None]
-) -> dict[str, Any]:
+    client: OpenSearch,
+    alias: str,
+    definition: Definition,
+    keep: int,
+    say: Callable[[str], None],
+    response: dict[str, Any],
+) -> None:
     """Removes all but the `keep` newest finished generations, the serving one always among them.
 
-    Unfinished generations and products without listings go too: no load runs beside this.
+    Unfinished generations and products without listings go too: no load runs beside this. `response` is filled, and
+    true also after an error.
     """
     retry = RetryPolicy(RETRY_SECONDS)
     generations = Generations(client, alias, definition, retry)
+    removed: list[str] = []
+    response.update(alias=alias, removed=removed)
     with Lock(client, alias, "prune", retry, say) as lock:
-        removed = [*remove_old(generations, lock, keep), *remove_interrupted(generations, lock, say)]
-        return {"alias": alias, "kept": [state.index for state in generations.all()], "removed": removed}
+        removed += remove_old(generations, lock, keep)
+        removed += remove_interrupted(generations, lock, say)
+        response["kept"] = [state.index for state in generations.all()]

@@ -161,14 +161,12 @@ class Rollback:
     def _target(self, states: list[IndexState], to: str | None) -> IndexState:
         serving = [state for state in states if state.serving]
         if to is not None:
-            named = [state for state in states if state.index == to]
-            if not named:
-                raise CommandError(f"{self.alias} has no generation {to}; `gear-indexer status` shows what there is")
-            if named[0].loading:
+            named = self._generations().named(states, to)
+            if named.unfinished:
                 raise CommandError(f"{to} was never filled to its end and cannot serve")
-            if serving == named:
+            if serving == [named]:
                 raise CommandError(f"{to} is the one that serves already")
-            return named[0]
+            return named
         if not serving:
             raise CommandError(f"nothing serves behind {self.alias}: name a generation with --to, or load")
         earlier = [state for state in states if not state.unfinished and state.generation < serving[-1].generation]

@@ -1,23 +1,18 @@
 """Agreement: the items on which a serving index and the orders disagree, counted or set right.
 
-Both sides are read ascending by id, a page at a time, side by side: memory does not grow with either. What differs is
-looked up again, by id, before it counts: the two sides are not read at the same moment.
+What differs is looked up again, by id, before it counts: the two sides are not read at the same moment.
 """
 
-from collections.abc import Generator, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from heapq import merge
-from itertools import groupby
 
 from opensearchpy import OpenSearch
 
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import Scan, in_pages, read_items, refresh
-from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, Tally, mark
+from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, Tally, all_bound, mark
 from indexer.orders.database import OrdersDatabase
-from store.bound_items import bound_among, bound_items
+from store.bound_items import bound_among
 from store.connection.engine import Store
 from store.outbox.index_outbox import IN_TRANSIT, changed_among, enqueue, may_be_bound_among
 
@@ -50,30 +45,14 @@ class Agreement:
         Hidden ones stay hidden: an order that the database lost may bind them.
         """
         disagreement = Disagreement()
-        with closing(self._differing()) as differing:
-            for page in in_pages(differing, self.page_items):
-                self._confirm(page, disagreement, repair=repair)
+        with Scan(self.client, self.index, self.retry) as scan:
+            marked = set(scan.ids(IS_BOUND, page_items=min(self.page_items, self.window)))
+        reserved = self.database.run(lambda store: all_bound(store, self.platform, self.page_items))
+        for page in in_pages(sorted(marked ^ reserved), self.page_items):
+            self._confirm(page, disagreement, repair=repair)
         if repair:
             self.retry.call(lambda: refresh(self.client, self.index))
         return disagreement
-
-    def _differing(self) -> Generator[int, None, None]:
-        """Items that only one side has as bound, ascending."""
-        with Scan(self.client, self.index, self.retry) as scan:
-            marked = scan.ids(IS_BOUND, page_items=min(self.page_items, self.window))
-            yield from _in_one_alone(marked, self._reserved())
-
-    def _reserved(self) -> Iterator[int]:
-        """Items of active orders, ascending; each page in a transaction of its own, so that none lasts long."""
-        after: int | None = None
-
-        async def read(store: Store) -> list[int]:
-            async with store.reading() as connection:
-                return await bound_items(connection, self.platform, after, self.page_items)
-
-        while page := self.database.run(read):
-            yield from page
-            after = page[-1]
 
     def _confirm(self, items: list[int], disagreement: Disagreement, *, repair: bool) -> None:
         in_index = self.retry.call(lambda: read_items(self.client, self.index, items, "bound"))
@@ -101,10 +80,3 @@ class Agreement:
                 await enqueue(connection, self.platform, offered, datetime.now(UTC))
 
         self.database.run(write)
-
-
-def _in_one_alone(marked: Iterator[int], reserved: Iterator[int]) -> Iterator[int]:
-    """What only one of two ascending series has, ascending; each has an item once."""
-    for item, sides in groupby(merge(marked, reserved)):
-        if len(list(sides)) == 1:
-            yield item

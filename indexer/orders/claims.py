@@ -12,7 +12,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
 from indexer.engine.bulk import BulkSender, reason_of
-from indexer.engine.retry import RetryPolicy
+from indexer.engine.retry import RetriesExhaustedError, RetryPolicy
 from indexer.engine.scan import Scan, count_documents, in_pages, refresh, retry_when_lost, send_search
 from indexer.errors import CommandError
 from mappings.engine_errors import cause
@@ -111,6 +111,9 @@ class Claims:
         """The items that active orders reserve; raises CommandError where the database cannot be read."""
         return self._run(self._bound, set(), _UNREADABLE)
 
+    async def _bound(self, store: Store) -> set[int]:
+        return await all_bound(store, self._platform, self._page_items)
+
     def bound_among(self, items: list[int]) -> set[int]:
         """Those of these items that active orders reserve; raises CommandError where the database cannot be read."""
 
@@ -149,7 +152,7 @@ class Claims:
 
         async def write(store: Store) -> int:
             async with store.reading() as connection:
-                changed = await self._all_pages(
+                changed = await _all_pages(
                     lambda after: changed_since(connection, self._platform, since, after, self._page_items)
                 )
             await self._enqueue(store, changed)
@@ -171,18 +174,6 @@ class Claims:
             async with store.transaction() as connection:
                 await enqueue(connection, self._platform, page, datetime.now(UTC))
 
-    async def _bound(self, store: Store) -> set[int]:
-        async with store.reading() as connection:
-            return await self._all_pages(lambda after: bound_items(connection, self._platform, after, self._page_items))
-
-    async def _all_pages(self, read: Callable[[int | None], Awaitable[list[int]]]) -> set[int]:
-        items: set[int] = set()
-        after: int | None = None
-        while page := await read(after):
-            items.update(page)
-            after = page[-1]
-        return items
-
     def _run(self, work: Callable[[Store], Coroutine[Any, Any, Result]], none: Result, sentence: str) -> Result:
         """Retries the work while the database is away; without a database yet, the result is `none`.
 
@@ -195,9 +186,25 @@ class Claims:
             try:
                 return self._database.run(work)
             except StoreError as error:
-                if backoff.exhausted:
+                try:
+                    backoff.wait(str(error))
+                except RetriesExhaustedError:
                     raise CommandError(sentence.format(error)) from error
-                backoff.wait(str(error))
+
+
+async def all_bound(store: Store, platform: int, page_items: int = PAGE_ITEMS) -> set[int]:
+    """The items that active orders reserve, read in pages."""
+    async with store.reading() as connection:
+        return await _all_pages(lambda after: bound_items(connection, platform, after, page_items))
+
+
+async def _all_pages(read: Callable[[int | None], Awaitable[list[int]]]) -> set[int]:
+    items: set[int] = set()
+    after: int | None = None
+    while page := await read(after):
+        items.update(page)
+        after = page[-1]
+    return items
 
 
 _UNREADABLE = (

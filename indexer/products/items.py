@@ -24,14 +24,14 @@ class ItemAssembler:
         self._retry = retry
         self._shared = SharedDocuments(cached_bytes)
 
-    def of_hits(self, hits: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """The items of hits as JSON values, in their order; raises CommandError where one cannot be put together."""
+    def of_hits(self, hits: Sequence[Mapping[str, Any]]) -> list[bytes]:
+        """The items of hits as JSON, in their order; raises CommandError where one cannot be put together."""
         try:
             listings = [(hit["_index"], msgspec.convert(hit["_source"], Listing)) for hit in hits]
             shared, requests = self._shared.of_listings(listings)
             for targets in requests:
                 shared |= self._retry.call(partial(self._read, targets))
-            return [msgspec.json.decode(item) for item in items_of(listings, shared)]
+            return items_of(listings, shared)
         except LacksProductError as error:
             raise CommandError(f"{error}; export again, or see gear-indexer doctor") from error
         except msgspec.ValidationError as error:

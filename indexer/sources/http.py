@@ -16,7 +16,7 @@ from http import HTTPStatus
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit, urlunsplit
 
 from urllib3 import BaseHTTPResponse, PoolManager, Timeout, make_headers
-from urllib3.exceptions import HTTPError, LocationValueError, SSLError
+from urllib3.exceptions import HTTPError, SSLError
 
 from indexer.sources.records import SourceError
 
@@ -41,7 +41,10 @@ def is_url(name: str) -> bool:
 
 def redacted_url(url: str) -> str:
     """The URL for messages and reports, without login, query and fragment, which may be secrets."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # it is none, and what of it is secret is not known
+        return f"{url.partition(':')[0]}://…"
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "…" if parts.query else "", ""))
 
 
@@ -112,7 +115,9 @@ class HttpFile(AbstractContextManager["HttpFile"]):
         while True:
             try:
                 response = self._request()
-            except (LocationValueError, SSLError) as error:
+            except SourceError:
+                raise
+            except (ValueError, SSLError) as error:  # of an address that is none, or of a redirect to one
                 raise SourceError(f"cannot be requested: {_cause(error)}") from error
             except HTTPError as error:
                 self._wait(_cause(error))
@@ -153,13 +158,11 @@ class HttpFile(AbstractContextManager["HttpFile"]):
         if response.status != HTTPStatus.OK:
             response.close()
             raise SourceError(f"the server answered {_status(response)}")
-        length = response.headers.get("content-length")
-        chunked = "chunked" in response.headers.get("transfer-encoding", "").lower()
-        if length is None and not chunked:
+        self.size = response.length_remaining
+        if self.size is None and not response.chunked:
             response.close()
             message = f"the server sends no length, so a lost connection would look like the end: {_DOWNLOAD_FIRST}"
             raise SourceError(message)
-        self.size = None if length is None or chunked else int(length)
         self._version = _version(response)
 
     def _check_resumed(self, response: BaseHTTPResponse) -> None:
@@ -216,5 +219,5 @@ def _status(response: BaseHTTPResponse) -> str:
         return str(response.status)
 
 
-def _cause(error: HTTPError) -> str:
+def _cause(error: Exception) -> str:
     return _POOL_PREFIX.sub("", str(error))

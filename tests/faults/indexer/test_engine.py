@@ -3,18 +3,22 @@
 import itertools
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import orjson
 import pytest
 
+from indexer.cli.context import Interruption
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
-from mappings.names import generation_name
+from mappings.names import generation_name, products_of
 from tests.support.indexer.fixtures import Place, items, lines
+from tests.support.indexer.generation import create_generation
 from tests.support.indexer.wire import CUT, LOSE, Fault, Rule, Wire, is_bulk, pass_all
 
 MANY = 400
@@ -265,3 +269,35 @@ def test_copies_are_waited_for_as_long_as_the_engine_is_asked_to(place: Place, w
     impatient.close()
     assert copies["allocated"] > 0
     assert len(waited) == 1
+
+
+def test_a_generation_that_was_removed_before_its_swap_is_named(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = place.load(items(1))["index"]
+
+    @contextmanager
+    def hold(_: Interruption) -> Iterator[None]:
+        place.client.indices.delete(index=f"{place.alias}-*,-{old},-{products_of(old)}")
+        yield
+
+    monkeypatch.setattr(Interruption, "hold", hold)
+    report = place.load(items(2), code=1)
+    assert "has no generation" in report["error"]
+    assert place.served() == [1]
+
+
+def test_a_load_by_a_clock_that_is_behind_ends_before_it_begins(place: Place) -> None:
+    younger = f"{place.alias}-29990101000000000-00000000"
+    create_generation(place.client, younger, place.alias)
+    report = place.load(items(3), code=1)
+    assert "clock" in report["error"]
+    assert (report["read"], report["phases"]) == (0, {})
+    assert place.indices() == [younger]
+
+
+def test_a_prune_that_fails_says_what_it_has_removed(place: Place, wire: Wire) -> None:
+    first, second, _ = (place.load(items(1, first=number), "--keep", "9")["index"] for number in (1, 2, 3))
+    refused = Fault("response", 403, b'{"error": {"type": "security_exception", "reason": "no"}}')
+    wire.rule = lambda method, path, body: refused if method == "DELETE" and second in path else None
+    report = place.json("prune", "--platform", "730", "--keep", "1", code=1)
+    assert "security_exception" in report["error"]
+    assert (report["alias"], report["removed"]) == (place.alias, [first])

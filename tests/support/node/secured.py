@@ -132,10 +132,7 @@ def secured_node(
             prepare_server(folders)
             more = _of_cluster(number, transport, ports[count:]) if count > 1 else {}
             _configure(folders, secrets, http, (servers[0].folders if servers else folders).snapshots, more)
-            options = (installed / "config" / "jvm.options").read_text(encoding="utf-8")
-            command = config.java_command(
-                runtime.java, runtime.major, installed, folders.home, options, heap=heap, jvm=jvm
-            )
+            command = config.java_command(runtime.java, installed, folders.home, heap=heap, jvm=jvm)
             servers.append(Server(folders, command, f"https://127.0.0.1:{http}"))
             servers[-1].launch()
         for server in servers:

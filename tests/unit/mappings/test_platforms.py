@@ -139,3 +139,9 @@ def test_a_platform_is_found_by_its_number() -> None:
     assert game is not None
     assert game.slug == "cs2"
     assert platforms.by_id(2**63) is None
+
+
+def test_a_file_that_cannot_be_read_is_refused_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "570.toml").symlink_to(tmp_path / "gone.toml")
+    with pytest.raises(PlatformFileError, match=r"570\.toml"):
+        read_platforms(tmp_path)

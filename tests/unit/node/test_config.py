@@ -2,51 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
-from node.process.config import LOG4J2_PROPERTIES, java_command, jvm_options, node_mark, opensearch_yml
-
-JVM_OPTIONS = """
-## a comment
--Xms1g
--Xmx1g
-8-10:-XX:+UseConcMarkSweepGC
-11-:-XX:+UseG1GC
-11-:-XX:G1ReservePercent=25
-11-:-XX:InitiatingHeapOccupancyPercent=30
--Djava.io.tmpdir=${OPENSEARCH_TMPDIR}
--XX:+HeapDumpOnOutOfMemoryError
--XX:HeapDumpPath=data
-8:-Xloggc:logs/gc.log
-9-:-Xlog:gc*:file=logs/gc.log
-20-:--add-modules=jdk.incubator.vector
-21-:-javaagent:agent/opensearch-agent.jar
-25-:-XX:+UseCompactObjectHeaders
-"""
+from node.process.config import LOG4J2_PROPERTIES, java_command, node_mark, opensearch_yml
 
 
 def command_of(*, heap: str = "512m", jvm: str = "laptop") -> list[str]:
-    return java_command(Path("/jre/bin/java"), 25, Path("/server"), Path("/node"), JVM_OPTIONS, heap=heap, jvm=jvm)
-
-
-@pytest.mark.parametrize(
-    ("java", "expected"),
-    [
-        (8, ["-XX:+UseConcMarkSweepGC", "-Xloggc:logs/gc.log"]),
-        (21, ["-XX:+UseG1GC", "-Xlog:gc*:file=logs/gc.log", "-javaagent:agent/opensearch-agent.jar"]),
-        (25, ["-XX:+UseG1GC", "-XX:+UseCompactObjectHeaders"]),
-    ],
-)
-def test_options_hold_for_the_java_versions_they_name(java: int, expected: list[str]) -> None:
-    options = jvm_options(JVM_OPTIONS, java)
-    assert set(expected) <= set(options)
-    assert ("-XX:+UseCompactObjectHeaders" in options) == (java >= 25)
-    assert ("-XX:+UseConcMarkSweepGC" in options) == (java <= 10)
-    assert not [option for option in options if "vector" in option or option.startswith("#")]
-
-
-def test_an_option_for_one_java_version_is_for_that_one_only() -> None:
-    assert jvm_options("8:-XX:+Old\n-XX:+Always\n", 9) == ["-XX:+Always"]
+    return java_command(Path("/jre/bin/java"), Path("/server"), Path("/node"), heap=heap, jvm=jvm)
 
 
 def test_the_laptop_profile_is_small_and_quick() -> None:

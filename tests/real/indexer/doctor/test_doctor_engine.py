@@ -26,6 +26,14 @@ def template(place: Place) -> Iterator[str]:
     place.client.indices.delete_index_template(name=name)
 
 
+@pytest.fixture
+def short_watermarks(place: Place) -> Iterator[None]:
+    """Sizes as the engine takes them, too."""
+    watermark = "cluster.routing.allocation.disk.watermark."
+    sizes = {"low": "3m", "high": "2m", "flood_stage": "1m"}
+    yield from with_settings(place, {f"{watermark}{name}": size for name, size in sizes.items()})
+
+
 @pytest.mark.usefixtures("indices_by_themselves")
 def test_a_stray_write_could_take_the_name_before_the_first_load(place: Place) -> None:
     Shop(place.environment["GEAR_DATABASE_URL"]).open()
@@ -64,3 +72,8 @@ def test_a_database_without_tables_is_a_finding_and_no_file_is_made(place: Place
     assert not Path("orders.db").exists()
     Path("orders.db").touch()
     assert codes(findings(place, code=1)) == ["database-unmigrated"]
+
+
+@pytest.mark.usefixtures("short_watermarks")
+def test_watermarks_in_short_units_are_read(loaded: Place) -> None:
+    assert findings(loaded, code=0) == []

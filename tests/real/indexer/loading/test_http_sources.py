@@ -145,6 +145,9 @@ def test_redirects_are_followed_but_not_for_ever(server: FileServer) -> None:
     server.location, server.statuses = "file:///etc/passwd", [302]
     with pytest.raises(SourceError, match="redirects to file"):
         fetched(server.url())
+    server.location, server.statuses = "http://[::1/", [302]
+    with pytest.raises(SourceError, match="cannot be requested: Invalid IPv6 URL"):
+        fetched(server.url())
 
 
 def test_a_login_goes_to_its_own_server_alone_and_into_no_message(server: FileServer) -> None:

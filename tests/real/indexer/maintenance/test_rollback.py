@@ -15,6 +15,7 @@ from mappings.names import parse_generation, products_of
 from mappings.platforms import read_platforms
 from mappings.timestamps import rfc3339
 from tests.support.indexer.fixtures import Place, items, lines
+from tests.support.indexer.generation import create_generation
 
 
 def _two_loads(place: Place) -> tuple[str, str]:
@@ -95,3 +96,14 @@ def test_a_load_that_swaps_in_meanwhile_ends_the_rollback(place: Place) -> None:
     with pytest.raises(CommandError, match="look again"):
         rollback.run(None, None, print, {}, preview=preview)
     assert place.served() == [1, 2, 3]
+
+
+def test_a_generation_that_was_never_finished_does_not_serve_without_its_alias_either(place: Place) -> None:
+    """A snapshot may be restored without aliases."""
+    place.load(items(1))
+    unfinished = f"{place.alias}-20200101000000000-{read_definition().fingerprint}"
+    create_generation(place.client, unfinished)
+    place.client.indices.put_settings(index=unfinished, body={"index": {"refresh_interval": "-1"}})
+    report = place.json("rollback", "--platform", "730", "--to", unfinished, code=1)
+    assert "never filled to its end" in report["error"]
+    assert place.served() == [1]

@@ -4,6 +4,8 @@ import errno
 import gzip
 import os
 import socket
+import subprocess
+import sys
 from itertools import islice
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
+from indexer.cli.context import INTERRUPTED, command_result
 from indexer.cli.main import main
 
 COMMANDS = main.list_commands(click.Context(main))
@@ -120,3 +123,33 @@ def test_sample_writes_listings_to_stdout_or_says_what_it_wrote(tmp_path: Path) 
     both = CliRunner().invoke(main, ["sample", "--count", "3", "--seed", "5", "--json"])
     assert both.exit_code == 2
     assert "--output" in both.stderr
+
+
+def test_names_that_are_no_utf_8_are_no_fault_of_the_result(tmp_path: Path) -> None:
+    target = tmp_path / os.fsdecode(b"\xff.ndjson")
+    result = CliRunner().invoke(main, ["sample", "--count", "1", "--seed", "5", "--output", str(target), "--json"])
+    assert result.exit_code == 0, result.output
+    assert orjson.loads(result.stdout)["output"] == f"{tmp_path}/?.ndjson"
+    assert target.exists()
+
+
+def test_a_command_that_is_aborted_at_its_prompt_prints_its_result() -> None:
+    @click.command()
+    def asks() -> None:
+        with command_result({"swapped": False}, as_json=True):
+            click.confirm("Have it serve?", err=True)
+
+    result = CliRunner().invoke(asks, input="")
+    assert result.exit_code == INTERRUPTED
+    assert orjson.loads(result.stdout) == {"swapped": False, "error": "interrupted"}
+
+
+def test_a_command_that_is_stopped_leaves_no_unfinished_file(tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys; from pathlib import Path; from indexer.cli.run_output import write_pieces\n"
+        "write_pieces((os.kill(os.getpid(), signal.SIGTERM) or b'' for _ in range(1)), Path(sys.argv[1]))\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "items.ndjson")]
+    ended = subprocess.run(command, check=False, capture_output=True, env={"PYTHONPATH": os.pathsep.join(sys.path)})
+    assert ended.returncode != 0
+    assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from opensearchpy import OpenSearch
 
-from indexer.doctor.facts import engine_facts
+from indexer.doctor.facts import engine_facts, required_free
 from tests.support.indexer.wire import Fault, Wire
 
 EMPTY = {"total_in_bytes": 100, "available_in_bytes": 90}
@@ -37,3 +37,11 @@ def test_there_is_room_where_every_node_says_so(
 
     wire.rule = rule
     assert engine_facts(client).has_room is has_room
+
+
+@pytest.mark.parametrize(
+    ("watermark", "free"),
+    [("10gb", 10 * 2**30), ("10g", 10 * 2**30), ("512M", 2**29), ("9b", 9), ("90%", 10)],
+)
+def test_a_watermark_is_read_as_the_engine_does(watermark: str, free: float) -> None:
+    assert required_free(watermark, 100) == pytest.approx(free)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from indexer.engine.states import IndexState, expired, loading_alias, products_actions
+from indexer.engine.states import IndexState, expired, loading_alias, swap_actions
 from mappings.names import Generation
 
 
@@ -75,4 +75,21 @@ def test_the_alias_of_products_is_pointed_to_those_of_one_generation(
         "new-products+": added("new-products", "gear-products"),
         "old-products": removed("old-products", "gear-products"),
     }
-    assert products_actions("gear", "new", aliases) == [named[action] for action in actions]
+    assert swap_actions("gear", "new", aliases) == [named[action] for action in actions]
+
+
+def test_a_swap_moves_both_aliases_and_finishes_the_generation() -> None:
+    aliases = {
+        "old": ["gear"],
+        "old-products": ["gear-products"],
+        "new": ["new-loading"],
+        "new-products": ["new-loading-products"],
+    }
+    assert swap_actions("gear", "new", aliases) == [
+        removed("old", "gear"),
+        removed("new", "new-loading"),
+        added("new", "gear"),
+        removed("old-products", "gear-products"),
+        removed("new-products", "new-loading-products"),
+        added("new-products", "gear-products"),
+    ]

@@ -13,8 +13,8 @@ from mappings.items.item import MAX_INTEGER, MIN_INTEGER
 
 
 def small_id_set() -> IdSet:
-    """Runs of eight ids, two a step."""
-    return IdSet(run_ids=8, step=2)
+    """Runs of eight ids."""
+    return IdSet(run_ids=8)
 
 
 IDS = st.integers(MIN_INTEGER, MAX_INTEGER) | st.integers(0, 30) | st.sampled_from((MIN_INTEGER, MAX_INTEGER))

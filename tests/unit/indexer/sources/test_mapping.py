@@ -230,3 +230,12 @@ def test_a_field_without_a_name_in_the_source_is_named_as_ours(tmp_path: Path) -
     used = mapper(BASE + "price = { constant = 5 }\n", tmp_path)
     refusals = (Refusal("price", "5", "is wrong"), Refusal(None, "", "is no item"))
     assert used.with_source_names(refusals) == refusals
+
+
+@pytest.mark.parametrize("rule", ['pattern = "(A.*)"', 'split = { at = "\'", part = 2 }'])
+def test_bytes_are_no_text(rule: str, tmp_path: Path) -> None:
+    """A column of Parquet without a type of texts has them."""
+    rules = f'{BASE}[fields."details.weapon"]\nfrom = "weapon"\n{rule}\n'
+    record = mapper(rules, tmp_path).apply(Record(1, {"id": 1, "name": "a", "weapon": b"AK-47"}))
+    assert isinstance(record.content, ItemRefusedError)
+    assert record.content.refusals[0].reason == "is no plain value"

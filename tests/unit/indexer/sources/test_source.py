@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from indexer.documents.checked_item import item_from_json, item_from_values
 from indexer.documents.refusal import ItemRefusedError
 from indexer.sources.json_array import array_items
 from indexer.sources.records import MAX_ITEM_BYTES, SourceError, numbered_lines
-from indexer.sources.source import Source, total_size
+from indexer.sources.source import Source, expand_patterns, total_size
 
 ITEMS: list[dict[str, Any]] = [
     {"id": 1, "name": 'The "[quoted]", {name}\\', "price": 1.5, "details": {"weapon": "AK-47"}},
@@ -286,3 +287,29 @@ def test_blanks_without_end_are_an_error(tmp_path: Path) -> None:
     path.write_bytes(b" " * (MAX_ITEM_BYTES + 1_000_000))
     with pytest.raises(SourceError, match="blanks"):
         _read(path)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 300 + "*", "http://[::1/items.ndjson"])
+def test_a_name_that_no_file_or_address_can_have_is_an_error(name: str) -> None:
+    with pytest.raises(SourceError, match=r"cannot be|no file matches"):
+        total_size(expand_patterns([name]))
+
+
+def test_items_that_compress_to_next_to_nothing_are_read_from_an_array(tmp_path: Path) -> None:
+    """A few bytes of zstd may become more than an item may have; each item is still small."""
+    items = [{"id": number, "name": os.urandom(16).hex(), "description": "x" * 10_000} for number in range(2_000)]
+    path = tmp_path / "a.json.zst"
+    path.write_bytes(zstandard.compress(json.dumps(items).encode()))
+    assert [item.id for item in _items(path)] == list(range(2_000))
+
+
+def test_a_broken_item_before_trailing_blanks_is_one_refused_item(tmp_path: Path) -> None:
+    path = tmp_path / "a.ndjson"
+    path.write_bytes(NDJSON + b"{broken}\n  ")
+    assert [line for line, _ in _read(path)] == [1, 2, 3, 4]
+
+
+def test_stdin_that_is_closed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)  # as Python has it after `<&-`
+    with pytest.raises(SourceError, match="-: is closed"):
+        Source("-")

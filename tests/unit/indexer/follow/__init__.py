@@ -1,0 +1,1 @@
+"""Streams of changes without a server."""
