@@ -70,7 +70,10 @@ async def mark_gaps(connection: AsyncConnection, search_ids: Sequence[str], now:
 
 async def mark_all_gaps(connection: AsyncConnection, now: datetime) -> None:
     """Records that all searches missed a match."""
-    await connection.execute(update(saved_searches).where(saved_searches.c.removed_at.is_(None)).values(gap_at=now))
+    is_live = saved_searches.c.removed_at.is_(None)
+    # locked in the order of store.outbox.callbacks.lock_subjects, so that no two wait for each other
+    await connection.execute(select(saved_searches.c.id).where(is_live).order_by(saved_searches.c.id).with_for_update())
+    await connection.execute(update(saved_searches).where(is_live).values(gap_at=now))
 
 
 async def queue_callbacks(connection: AsyncConnection, matches: Mapping[str, Sequence[bytes]], now: datetime) -> None:

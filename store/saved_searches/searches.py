@@ -48,8 +48,9 @@ def new_id() -> str:
 
 async def add(connection: AsyncConnection, search: SavedSearch, limit: int) -> SavedSearch:
     """Saves the search; returns the one that the token has already of the same body. Raises TooManySearchesError."""
-    # one at a time, so that the limit holds; SQLite's writers are
-    await connection.execute(select(tokens.c.id).where(tokens.c.id == search.token_id).with_for_update())
+    # one at a time, so that the limit holds; SQLite's writers are. A stronger lock would wait for the token's orders.
+    owner = select(tokens.c.id).where(tokens.c.id == search.token_id)
+    await connection.execute(owner.with_for_update(key_share=True))
     conditions = and_(saved_searches.c.token_id == search.token_id, saved_searches.c.removed_at.is_(None))
     same = select(saved_searches).where(conditions, saved_searches.c.body_digest == search.body_digest)
     row = (await connection.execute(same)).one_or_none()

@@ -8,25 +8,10 @@ from store.auth.tokens import CreatedToken
 from store.connection.engine import Store
 from store.records import Place
 from store.saved_searches import matching, searches
-from store.saved_searches.searches import SavedSearch
 from tests.support.store.fixtures import NOW
+from tests.support.store.saved_search import search_of
 
 MATCHER = "gear"
-
-
-def search_of(token: CreatedToken, name: str, since: int) -> SavedSearch:
-    """A search that is told what changes from there on."""
-    return SavedSearch(
-        id=searches.new_id(),
-        token_id=token.token.id,
-        name=name,
-        body="{}",
-        body_digest=name,
-        callback_url="https://shop.example/hook",
-        sandbox=False,
-        since=since,
-        created_at=NOW,
-    )
 
 
 async def save(store: Store, token: CreatedToken, seq: int, begins: asyncio.Event) -> None:
