@@ -157,19 +157,22 @@ async def erase_older(connection: AsyncConnection, before: datetime, limit: int)
     """Erases at most `limit` keys made before this moment, but none of open orders that came without one; returns how
     many.
     """
-    return await _erase(connection, limit, idempotency_keys.c.created_at < before, ~_IS_OPEN)
+    return await _erase(connection, before, limit, ~_IS_OPEN)
 
 
 async def erase_refused(connection: AsyncConnection, before: datetime, limit: int) -> int:
     """Erases at most `limit` keys whose last request was refused before this moment; returns how many."""
-    return await _erase(connection, limit, idempotency_keys.c.created_at < before, REFUSED)
+    return await _erase(connection, before, limit, REFUSED)
 
 
-async def _erase(connection: AsyncConnection, limit: int, *conditions: ColumnElement[bool] | TextClause) -> int:
-    selection = select(idempotency_keys.c.token_id, idempotency_keys.c.key).where(*conditions)
+async def _erase(
+    connection: AsyncConnection, before: datetime, limit: int, condition: ColumnElement[bool] | TextClause
+) -> int:
+    is_older = idempotency_keys.c.created_at < before
+    selection = select(idempotency_keys.c.token_id, idempotency_keys.c.key).where(is_older, condition)
     rows = (await connection.execute(selection.order_by(idempotency_keys.c.created_at).limit(limit))).all()
     if rows:
-        # the conditions again: a request may have used a key since
+        # a request that has used a key since has made it younger; the other condition would cost as much for each row
         keys = [{"of_token": row.token_id, "of_key": row.key} for row in rows]
-        await connection.execute(delete(idempotency_keys).where(*_OWN, *conditions), keys)
+        await connection.execute(_FORGET.where(is_older), keys)
     return len(rows)
