@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from store.connection.upsert import insert_for
 from store.leases import LeaseLostError, Leases
 from store.records import Place
-from store.search_schema import feed_segments, feeds
+from store.schema import feed_segments, feeds
 
 LEASES: Final = Leases(feeds, {"term": feeds.c.term + 1})
 

@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.upsert import insert_for
-from store.search_schema import unanswered_searches
+from store.schema import unanswered_searches
 
 MAX_TEXTS_A_DAY: Final = 5000
 _KEY: Final = ("day", "platform", "text", "reading")

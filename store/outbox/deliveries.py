@@ -21,10 +21,11 @@ from store.schema import (
     is_pending,
     order_events,
     orders,
+    saved_searches,
+    search_matches,
     tokens,
     webhook_endpoints,
 )
-from store.search_schema import saved_searches, search_matches
 
 MAX_WAIT: Final = timedelta(hours=48)
 """No delivery waits longer for its next attempt, and none is leased for longer. A row that says so was written by a

@@ -13,8 +13,7 @@ from store.leases import LeaseLostError, Leases
 from store.outbox.callbacks import pending_row
 from store.records import Place
 from store.saved_searches.searches import any_live
-from store.schema import PENDING, deliveries
-from store.search_schema import saved_searches, search_matchers, search_matches
+from store.schema import PENDING, deliveries, saved_searches, search_matchers, search_matches
 
 LEASES: Final = Leases(search_matchers)
 MAX_PENDING: Final = 1000

@@ -10,8 +10,7 @@ from sqlalchemy import and_, delete, func, insert, or_, select, tuple_, union_al
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.newest import Position, page_after
-from store.schema import PENDING, deliveries, delivery_attempts, tokens
-from store.search_schema import saved_searches, search_matches
+from store.schema import PENDING, deliveries, delivery_attempts, saved_searches, search_matches, tokens
 
 _ID_BYTES: Final = 18
 
