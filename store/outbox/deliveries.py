@@ -51,6 +51,10 @@ _SANDBOX: Final = func.coalesce(orders.c.sandbox, saved_searches.c.sandbox)
 _OF_EITHER: Final = deliveries.outerjoin(orders, orders.c.id == deliveries.c.order_id).outerjoin(
     saved_searches, saved_searches.c.id == deliveries.c.order_id
 )
+_STOPPED: Final = or_(
+    tokens.c.callbacks_stopped_at.is_not(None), and_(orders.c.id.is_(None), tokens.c.revoked_at.is_not(None))
+)
+"""What is not to be sent any more; callbacks of orders outlast their token."""
 _HAS_CAPACITY: Final = and_(
     deliveries.c.receiver.not_in(bindparam("receivers", expanding=True)),
     _TOKEN.not_in(bindparam("tokens", expanding=True)),
@@ -78,7 +82,7 @@ _CANDIDATES: Final = (
         .correlate(deliveries)
         .scalar_subquery()
         .label("attempts"),
-        tokens.c.callbacks_stopped_at,
+        _STOPPED.label("stopped"),
         select(webhook_endpoints.c.id).where(webhook_endpoints.c.token_id == tokens.c.id).exists().label("endpoints"),
     )
     .select_from(
@@ -165,8 +169,7 @@ async def lease(
         rows = [
             row
             for row in candidates
-            if row.callbacks_stopped_at is not None
-            or capacity.admit(row.delivery_receiver, row.its_token, sandbox=row.its_sandbox)
+            if row.stopped or capacity.admit(row.delivery_receiver, row.its_token, sandbox=row.its_sandbox)
         ]
         leased += await _works(connection, rows, now, timedelta(seconds=seconds), delays)
         if len(rows) == len(candidates):
@@ -258,7 +261,7 @@ def _work(row: Row[Any], secrets: tuple[str, ...], tries: int, leased_until: dat
         tries=tries,
         attempts=row.attempts,
         leased_until=leased_until,
-        stopped=row.callbacks_stopped_at is not None,
+        stopped=row.stopped,
     )
 
 
