@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from api.orders.index_sync import IndexSync
-from store import migrate
+from store import database, migrate
 from store.auth.tokens import CreatedToken
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
@@ -112,6 +112,14 @@ async def test_a_search_is_saved_while_orders_of_its_token_are_under_way(
         await orders.place(connection, new_order(1), NOW)
         async with store.transaction() as beside:
             await searches.add(beside, search_of(token, "beside an order", 1), 10)
+
+
+async def test_keys_are_rotated_while_orders_are_under_way(store: Store, new_order: NewOrders) -> None:
+    [table] = [table for table in database.TABLES if table.name == "tokens"]
+    async with store.transaction() as connection, asyncio.timeout(3):
+        await orders.place(connection, new_order(1), NOW)
+        async with store.transaction() as beside:
+            assert (await database.reencrypt(beside, table, "", 10))[0] == 1
 
 
 async def test_index_updates_of_which_some_fail_are_recorded_beside_a_writer_of_the_same_items(
