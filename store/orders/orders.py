@@ -141,12 +141,8 @@ async def any_undelivered(connection: AsyncConnection, order_ids: Collection[str
 
 async def active_order(connection: AsyncConnection, platform: int, item: int, sandbox_of: str | None) -> Order | None:
     """The active order of the item; in a sandbox, that of the token whose sandbox it is."""
-    if sandbox_of is None:
-        return await _find(connection, and_(orders.c.platform == platform, orders.c.item == item, ACTIVE))
-    condition = orders.c.token_id == sandbox_of
-    return await _find(
-        connection, and_(condition, orders.c.platform == platform, orders.c.item == item, ACTIVE_SANDBOX)
-    )
+    active = ACTIVE if sandbox_of is None else and_(orders.c.token_id == sandbox_of, ACTIVE_SANDBOX)
+    return await _find(connection, and_(orders.c.platform == platform, orders.c.item == item, active))
 
 
 async def list_newest(
