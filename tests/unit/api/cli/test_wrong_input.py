@@ -44,6 +44,9 @@ def run(*arguments: str) -> Result:
         ("conform", "127.0.0.1:9", "--token-file", "{right}"),
         ("conform", "ftp://127.0.0.1:9", "--token-file", "{right}"),
         ("webhook", "recover", "--token", "shop", "--since", "9999-12-31T23:59:59-14:00"),
+        ("orders", "cancel", "--token", "shop", "--reason", "x" * 257),
+        ("reconcile", "--keep", str(2**63)),
+        ("reconcile", "--release", str(-(2**63) - 1)),
         ("audit", "--since", "0001-01-01T00:00:00+14:00"),
     ],
 )
