@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.connection.upsert import insert_for
+from store.connection.upsert import upsert
 from store.leases import LeaseLostError, Leases
 from store.outbox.callbacks import pending_row
 from store.records import Place
@@ -32,7 +32,7 @@ _MARK_GAP: Final = (
 
 async def ensure(connection: AsyncConnection, name: str) -> None:
     """Makes the matcher's row where there is none."""
-    statement = insert_for(connection.dialect.name, search_matchers).values({"name": name, "seq": 0})
+    statement = upsert(search_matchers).values({"name": name, "seq": 0})
     await connection.execute(statement.on_conflict_do_nothing())
 
 
