@@ -2,12 +2,12 @@
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Column, Select, Table, insert, literal, select, tuple_
+from sqlalchemy import Select, insert, literal, null, select, tuple_, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.records import Actor
@@ -15,6 +15,24 @@ from store.schema import audit, order_events
 
 _ID_BYTES: Final = 12
 _INSERT: Final = insert(audit)
+_BY: Final = ("actor", "actor_name")
+_COMMANDS: Final = select(
+    audit.c.at,
+    audit.c.id.label("key"),
+    literal(0).label("n"),
+    *(audit.c[name] for name in (*_BY, "action", "subject", "details")),
+    null().label("reason"),
+)
+_CHANGES: Final = select(
+    order_events.c.at,
+    order_events.c.order_id.label("key"),
+    order_events.c.n,
+    *(order_events.c[name] for name in _BY),
+    ("order." + order_events.c.state).label("action"),
+    order_events.c.order_id.label("subject"),
+    literal("{}").label("details"),
+    order_events.c.reason,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,50 +65,32 @@ async def record(
     await connection.execute(_INSERT, row)
 
 
-async def commands(
+async def entries(
     connection: AsyncConnection, since: datetime, after: AuditEntry | None, limit: int
 ) -> list[AuditEntry]:
-    """A page of what commands did and of reads that are recorded, oldest first, behind the entry `after`."""
-    rows = await connection.execute(_page(audit, [audit.c.at, audit.c.id], since, after, limit))
+    """A page of what commands did, of reads that are recorded and of the changes of orders, oldest first, behind the
+    entry `after`. Old changes of orders have no actor.
+    """
+    # each part limited by itself, so that a page costs a page
+    parts = [select(_following(part, since, after, limit).subquery()) for part in (_COMMANDS, _CHANGES)]
+    page = union_all(*parts).order_by("at", "key", "n").limit(limit)
     return [
         AuditEntry(
             at=row.at,
-            key=(row.id, 0),
-            actor=Actor(row.actor, row.actor_name),
+            key=(row.key, row.n),
+            actor=None if row.actor is None else Actor(row.actor, row.actor_name),
             action=row.action,
             subject=row.subject,
-            details=json.loads(row.details),
+            details=json.loads(row.details) if row.reason is None else {"reason": row.reason},
         )
-        for row in rows
+        for row in await connection.execute(page)
     ]
 
 
-async def changes(
-    connection: AsyncConnection, since: datetime, after: AuditEntry | None, limit: int
-) -> list[AuditEntry]:
-    """A page of the changes of orders, oldest first, behind the entry `after`. Old ones have no actor."""
-    order = [order_events.c.at, order_events.c.order_id, order_events.c.n]
-    rows = await connection.execute(_page(order_events, order, since, after, limit))
-    return [
-        AuditEntry(
-            at=row.at,
-            key=(row.order_id, row.n),
-            actor=None if row.actor is None else Actor(row.actor, row.actor_name),
-            action=f"order.{row.state}",
-            subject=row.order_id,
-            details={} if row.reason is None else {"reason": row.reason},
-        )
-        for row in rows
-    ]
-
-
-def _page(
-    table: Table, order: Sequence[Column[Any]], since: datetime, after: AuditEntry | None, limit: int
-) -> Select[tuple[Any, ...]]:
-    """The rows from `since` on behind an entry, in this order: by time, and by the parts of the entry's key."""
-    statement = select(table).where(order[0] >= since)
+def _following(part: Select[Any], since: datetime, after: AuditEntry | None, limit: int) -> Select[Any]:
+    at, key, n, *_ = part.selected_columns
+    statement = part.where(at >= (since if after is None else after.at))
     if after is not None:
-        keys = (after.at, *after.key)
-        position = tuple_(*(literal(key, column.type) for key, column in zip(keys, order, strict=False)))
-        statement = statement.where(tuple_(*order) > position)
-    return statement.order_by(*order).limit(limit)
+        position = tuple_(literal(after.at, at.type), *map(literal, after.key))
+        statement = statement.where(tuple_(at, key, n) > position)
+    return statement.order_by(at, key, n).limit(limit)

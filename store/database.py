@@ -41,12 +41,11 @@ async def reencrypt(connection: AsyncConnection, table: Table, after: str, limit
     """Encrypts at most `limit` rows with a primary key behind `after` anew, with the first key.
 
     Returns how many, and the key to go on after (None at the end). The rows are locked, so that nothing that is erased
-    meanwhile comes back.
+    meanwhile comes back; a stronger lock would wait for all orders of a token.
     """
     [key], columns = table.primary_key.columns, _encrypted(table)
-    rows = (
-        await connection.execute(select(key, *columns).where(key > after).order_by(key).limit(limit).with_for_update())
-    ).all()
+    following = select(key, *columns).where(key > after).order_by(key).limit(limit)
+    rows = (await connection.execute(following.with_for_update(key_share=True))).all()
     changes = [{"of_row": row[0], **{f"new_{column.name}": row._mapping[column] for column in columns}} for row in rows]
     if changes:
         values = {column.name: bindparam(f"new_{column.name}", type_=column.type) for column in columns}

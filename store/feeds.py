@@ -11,10 +11,10 @@ from typing import Final
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.connection.upsert import insert_for
+from store.connection.upsert import upsert
 from store.leases import LeaseLostError, Leases
 from store.records import Place
-from store.search_schema import feed_segments, feeds
+from store.schema import feed_segments, feeds
 
 LEASES: Final = Leases(feeds, {"term": feeds.c.term + 1})
 
@@ -56,7 +56,7 @@ class Feed:
 async def activate(connection: AsyncConnection, name: str, now: datetime) -> None:
     """Notes that the feed is read, and begins it where nobody read it before."""
     row = {"name": name, "term": 0, "read_at": now, "committed": 0}
-    statement = insert_for(connection.dialect.name, feeds).values(row)
+    statement = upsert(feeds).values(row)
     await connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_={"read_at": now}))
 
 

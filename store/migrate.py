@@ -27,6 +27,10 @@ from store.records import Actor
 MIGRATION_TIMEOUTS: Final = Timeouts(connect=10.0, lock=60.0, statement=600.0)
 """Seconds. A migration may wait for another one, and may rewrite a large table."""
 
+MAX_TABLE_WAIT: Final = "3s"
+"""For a table that somebody reads, as a backup does until its end: all that come after wait as well, and an order gives
+up after five seconds."""
+
 _FOLDER: Final = Path(__file__).parent / "migrations"
 _LOCK: Final = 0x67656172  # "gear" in ASCII: the advisory lock that migrations of this project share
 
@@ -42,7 +46,7 @@ async def upgrade(url: str, revision: str = "head", *, actor: Actor | None = Non
     """Brings the schema up to `revision`, all of it or nothing. A second process waits and then finds it done. What an
     actor has changed is in the audit. A schema that is newer than `head` is left as it is: this version works with it.
 
-    Raises StoreUnavailable and UnknownRevision.
+    Raises UnknownRevision, and StoreUnavailable, also where a table is not free within MAX_TABLE_WAIT.
     """
 
     def migrate(connection: Connection) -> tuple[str | None, str | None]:
@@ -61,6 +65,7 @@ async def upgrade(url: str, revision: str = "head", *, actor: Actor | None = Non
         postgres = connection.dialect.name == "postgresql"
         if postgres:
             await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            await connection.execute(text(f"SET LOCAL lock_timeout = '{MAX_TABLE_WAIT}'"))
         before, after = await connection.run_sync(migrate)
         if actor is not None and before != after:
             await audit.record(connection, actor, "database.migrate", str(after), datetime.now(UTC), {"from": before})

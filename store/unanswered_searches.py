@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.connection.upsert import insert_for
-from store.search_schema import unanswered_searches
+from store.connection.upsert import upsert
+from store.schema import unanswered_searches
 
 MAX_TEXTS_A_DAY: Final = 5000
 _KEY: Final = ("day", "platform", "text", "reading")
@@ -52,7 +52,7 @@ async def add(
     # in one order, so that two workers never wait for each other
     added = sorted([*(each for each in counts if each in counted), *new])
     if added:
-        insertion = insert_for(connection.dialect.name, unanswered_searches)
+        insertion = upsert(unanswered_searches)
         statement = insertion.on_conflict_do_update(
             index_elements=_KEY, set_={"count": columns.count + insertion.excluded.count}
         )

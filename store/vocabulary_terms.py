@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import audit
 from store.records import Actor
-from store.search_schema import vocabulary_terms
+from store.schema import vocabulary_terms
 
 _ID_BYTES: Final = 9
 _ALL: Final = select(vocabulary_terms).order_by(vocabulary_terms.c.created_at, vocabulary_terms.c.id)

@@ -1,7 +1,6 @@
 """`gear-api audit`: who did what to orders and tokens."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,7 @@ from api.cli.context import opened_store, run_now, since_when
 from mappings.timestamps import rfc3339
 
 if TYPE_CHECKING:
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.audit import AuditEntry
-    from store.connection.engine import Store
-
-    Read = Callable[[AsyncConnection, datetime, AuditEntry | None, int], Awaitable[list[AuditEntry]]]
 
 PAGE = 1000
 
@@ -39,13 +33,19 @@ def audit(begin: datetime, actor: str | None, subject: str | None, as_json: bool
 async def _print(begin: datetime, actor: str | None, subject: str | None, *, as_json: bool) -> None:
     from store import audit
 
+    after = None
     async with opened_store() as store:
-        streams = [_entries(store, read, begin) for read in (audit.commands, audit.changes)]
-        async for entry in merged(*streams):
-            shown = as_object(entry)
-            if actor not in (None, shown["actor"], shown["actorName"]) or subject not in (None, entry.subject):
-                continue
-            click.echo(json.dumps(shown, ensure_ascii=False) if as_json else as_line(shown))
+        while True:
+            async with store.reading() as connection:  # each page by itself, so that no transaction lasts long
+                page = await audit.entries(connection, begin, after, PAGE)
+            for entry in page:
+                shown = as_object(entry)
+                if actor not in (None, shown["actor"], shown["actorName"]) or subject not in (None, entry.subject):
+                    continue
+                click.echo(json.dumps(shown, ensure_ascii=False) if as_json else as_line(shown))
+            if len(page) < PAGE:
+                return
+            after = page[-1]
 
 
 def as_object(entry: "AuditEntry") -> dict[str, Any]:
@@ -65,25 +65,3 @@ def as_line(shown: dict[str, Any]) -> str:
     return (
         f"{shown['at']}  {shown['actor'] or 'unknown'}{name}  {shown['action']}  {shown['subject']}  {details}".rstrip()
     )
-
-
-async def _entries(store: "Store", read: "Read", begin: datetime) -> AsyncIterator["AuditEntry"]:
-    """All entries, each page in a transaction of its own, so that none lasts long."""
-    after = None
-    while True:
-        async with store.reading() as connection:
-            page = await read(connection, begin, after, PAGE)
-        for entry in page:
-            yield entry
-        if len(page) < PAGE:
-            return
-        after = page[-1]
-
-
-async def merged(*streams: AsyncIterator["AuditEntry"]) -> AsyncIterator["AuditEntry"]:
-    """The entries of several ascending streams, ascending."""
-    heads = {stream: await anext(stream, None) for stream in streams}
-    while present := {stream: entry for stream, entry in heads.items() if entry is not None}:
-        stream, entry = min(present.items(), key=lambda head: head[1].at)
-        yield entry
-        heads[stream] = await anext(stream, None)

@@ -4,13 +4,14 @@ import asyncio
 import json
 import signal
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
 from api.cli.context import (
     AS_JSON,
+    TEXT,
+    Content,
     checked,
     opened_store,
     read_now,
@@ -169,25 +170,23 @@ def backlog(as_json: bool) -> None:
 
 
 @webhook.command()
-@click.argument("body", type=click.File("rb"))
-@click.option("--secret-file", required=True, type=click.Path(path_type=Path, exists=True), help="Holds whsec_….")
+@click.argument("body", type=Content("rb"))
+@click.option("--secret-file", "secret", required=True, type=TEXT, help="Holds whsec_….")
 @click.option("--header", "-H", "lines", multiple=True, help="One header as 'name: value'; as often as needed.")
-@click.option("--headers", type=click.File("r"), help="File of headers, one 'name: value' a line.")
+@click.option("--headers", type=TEXT, help="File of headers, one 'name: value' a line.")
 @click.option("--any-age", is_flag=True, help="Accept a callback that was sent long ago.")
 @AS_JSON
-def verify(
-    body: BinaryIO, secret_file: Path, lines: tuple[str, ...], headers: TextIO | None, any_age: bool, as_json: bool
-) -> None:
+def verify(body: bytes, secret: str, lines: tuple[str, ...], headers: str | None, any_age: bool, as_json: bool) -> None:
     """Verify a received callback, BODY byte for byte as received, and explain what is wrong with it.
 
     Example: gear-api webhook verify body.json --headers headers.txt --secret-file secret.txt
     """
     from api.webhooks.verification import TOLERANCE, problem
 
-    lines = (*lines, *(headers.read().splitlines() if headers is not None else ()))
-    named = {name: value for name, _, value in (line.partition(":") for line in lines)}
-    secret = secret_file.read_text(encoding="utf-8").strip()
-    fault = problem(secret, named, body.read(), datetime.now(UTC), None if any_age else TOLERANCE)
+    named = {
+        name: value for name, _, value in (line.partition(":") for line in (*lines, *(headers or "").splitlines()))
+    }
+    fault = problem(secret.strip(), named, body, datetime.now(UTC), None if any_age else TOLERANCE)
     if as_json:
         click.echo(json.dumps({"verified": fault is None, "problem": fault}))
     if fault is not None:

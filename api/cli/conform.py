@@ -2,27 +2,34 @@
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
-from api.cli.context import AS_JSON
+from api.cli.context import AS_JSON, TEXT
 
 if TYPE_CHECKING:
     from api.conform.checks import Finding
 
 
+def _base_url(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    if not value.startswith(("http://", "https://")):
+        raise click.BadParameter(f"{value!r} does not begin with http:// or https://")
+    return value
+
+
 @click.command()
-@click.argument("base_url")
+@click.argument("base_url", callback=_base_url)
 @click.option(
     "--token-file",
-    type=click.File(),
+    "token",
+    type=TEXT,
     required=True,
     help="File with a sandbox token of the scopes search and order; - is stdin.",
 )
 @click.option("--part", type=click.Choice(["http", "search", "orders"]), help="These checks alone.")
 @AS_JSON
-def conform(base_url: str, token_file: TextIO, part: str | None, as_json: bool) -> None:
+def conform(base_url: str, token: str, part: str | None, as_json: bool) -> None:
     """Check that a deployment keeps the contract, by requests alone: the smoke test after each release.
 
     It reads the catalogue and places sandbox orders, which it cancels: no real item is bound. The exit code is 0 where
@@ -34,7 +41,7 @@ def conform(base_url: str, token_file: TextIO, part: str | None, as_json: bool) 
     from api.conform.checks import CHECKS, run_checks
     from api.conform.deployment import Deployment
 
-    deployment = Deployment(base_url, token_file.read().strip())
+    deployment = Deployment(base_url, token.strip())
     findings = run_checks(deployment, [entry for entry in CHECKS if part in (None, entry.part)])
     if as_json:
         click.echo(json.dumps(_as_json(base_url, findings)))

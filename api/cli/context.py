@@ -28,6 +28,24 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON o
 ENGINE_SECONDS: Final = 30.0  # of one call to the engine
 
 
+class Content(click.File):
+    """What is in a file, or in stdin for `-`: bytes (mode `rb`) or text (`r`); raises BadParameter for no UTF-8."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The bytes or the text."""
+        file = super().convert(value, param, ctx)
+        try:
+            return file.read()
+        except UnicodeDecodeError:
+            self.fail(f"{value!r} is not UTF-8", param, ctx)
+        finally:
+            if value != "-":
+                file.close()
+
+
+TEXT: Final = Content("r", encoding="utf-8")
+
+
 def duration(context: click.Context, parameter: click.Parameter, value: str | None) -> timedelta | None:
     """Parses an option such as `90d`; raises BadParameter."""
     from api.settings import parse_duration
@@ -45,12 +63,12 @@ def since_when(context: click.Context, parameter: click.Parameter, value: str) -
         return now - (duration(context, parameter, value) or timedelta(0))
     try:
         at = datetime.fromisoformat(value)
-    except ValueError:
+        if at.tzinfo is None:
+            raise click.BadParameter(f"{value!r} has no time zone: add Z or +01:00")
+        return at.astimezone(UTC)
+    except (ValueError, OverflowError):
         message = f"{value!r} is neither a time such as 2026-03-01T12:00:00Z nor a duration such as 36h"
         raise click.BadParameter(message) from None
-    if at.tzinfo is None:
-        raise click.BadParameter(f"{value!r} has no time zone: add Z or +01:00")
-    return at
 
 
 def command_actor() -> "Actor":

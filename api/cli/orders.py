@@ -10,6 +10,14 @@ from api.cli.context import AS_JSON, command_actor, opened_store, run_now, token
 BATCH = 100  # orders in one transaction: SQLite's lock is free again in well under a second
 
 
+def _reason(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    from api.orders.schemas import MAX_REASON_CHARACTERS
+
+    if len(value) > MAX_REASON_CHARACTERS:
+        raise click.BadParameter(f"it is longer than {MAX_REASON_CHARACTERS} characters")
+    return value
+
+
 @click.group()
 def orders() -> None:
     """Cancel orders.
@@ -28,7 +36,13 @@ def orders() -> None:
     help="Only orders that are in it.",
 )
 @click.option("--account", help="Only orders of this reference.")
-@click.option("--reason", default="cancelled in bulk", show_default=True, help="For the history of each order.")
+@click.option(
+    "--reason",
+    default="cancelled in bulk",
+    show_default=True,
+    callback=_reason,
+    help="For the history of each order.",
+)
 @click.option("--yes", is_flag=True, help="Cancel them; without it they are only counted.")
 @AS_JSON
 def cancel(token_id_or_name: str, state: str, account: str | None, reason: str, yes: bool, as_json: bool) -> None:

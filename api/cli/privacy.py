@@ -3,13 +3,12 @@
 import json
 import os
 import sys
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.context import AS_JSON, checked, opened_store, record_command, run_now
+from api.cli.context import AS_JSON, TEXT, checked, opened_store, record_command, run_now
 
 if TYPE_CHECKING:
     from api.orders.erasure import Erasure
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
 @click.argument("account", required=False)
 @click.option("--token", "names", multiple=True, help="Only orders of this token, by its id or name; repeat for more.")
 @click.option("--every-token", is_flag=True, help="Orders of all tokens: the account is the same person for each.")
-@click.option("--again", type=click.File("r"), help="After a restore: erase the orders whose ids this file lists.")
+@click.option("--again", type=TEXT, help="After a restore: erase the orders whose ids this file lists.")
 @AS_JSON
-def forget(account: str | None, names: tuple[str, ...], every_token: bool, again: TextIO | None, as_json: bool) -> None:
+def forget(account: str | None, names: tuple[str, ...], every_token: bool, again: str | None, as_json: bool) -> None:
     """Erase the personal data of an account's orders: at once where an order is at its end.
 
     Active orders keep theirs until they end and lose them then by themselves. An account is each client's own
@@ -43,7 +42,7 @@ def forget(account: str | None, names: tuple[str, ...], every_token: bool, again
     if (account is None) is (again is None) or (again is not None and (names or every_token)):
         raise click.UsageError("name an account, or a file with --again and nothing else")
     if again is not None:
-        order_ids = list(dict.fromkeys(line.strip() for line in again if line.strip()))
+        order_ids = list(dict.fromkeys(line.strip() for line in again.splitlines() if line.strip()))
     account = sys.stdin.readline().rstrip("\r\n") if account == "-" else account
     if account == "":
         raise click.UsageError("the account is empty, as that of orders whose data are erased already: name one")
@@ -75,10 +74,11 @@ def _keep(order_ids: list[str], file: Path | None) -> None:
     if file is None or not order_ids:
         return
     try:
-        with open(file, "a", encoding="ascii", opener=partial(os.open, mode=0o600)) as handle:
-            if handle.tell():
-                handle.write("\n")  # a full disk may have cut the line before
-            handle.writelines(f"{order_id}\n" for order_id in order_ids)
+        file.touch(0o600)
+        with file.open("a+b") as handle:
+            if handle.tell() and os.pread(handle.fileno(), 1, handle.tell() - 1) != b"\n":
+                handle.write(b"\n")  # behind an id that was torn when the disk was full
+            handle.write("".join(f"{order_id}\n" for order_id in order_ids).encode())
             handle.flush()
             os.fsync(handle.fileno())
     except OSError as error:

@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from store.connection.engine import Store
 
 PAGE = 500
+ITEM = click.IntRange(-(2**63), 2**63 - 1)  # as the database has it
 
 
 @click.command()
 @click.option("--platform", metavar="ID", help="By id or slug.  [default: the only one]")
-@click.option("--keep", "to_keep", multiple=True, type=int, metavar="ITEM", help="Bind this item; repeat for more.")
+@click.option("--keep", "to_keep", multiple=True, type=ITEM, metavar="ITEM", help="Bind this item; repeat for more.")
 @click.option("--keep-all", is_flag=True, help="Bind all that the index binds: nothing of it can be ordered.")
-@click.option("--release", "to_release", multiple=True, type=int, metavar="ITEM", help="Offer this item again.")
+@click.option("--release", "to_release", multiple=True, type=ITEM, metavar="ITEM", help="Offer this item again.")
 @AS_JSON
 def reconcile(
     platform: str | None, to_keep: tuple[int, ...], keep_all: bool, to_release: tuple[int, ...], as_json: bool

@@ -7,6 +7,9 @@ worker takes it up, so no crash and no outage loses one.
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
+
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.background import PeriodicWorker, linger
 from api.errors import ApiError
@@ -109,24 +112,31 @@ class IndexSync:
         """Records for each row that the index has it, or when it is tried again."""
         async with self._store.transaction() as connection:
             now = datetime.now(UTC)
-            await index_outbox.mark_applied(connection, [row for row in batch if row in accepted], now)
-            for row in batch:
-                if row in failed:
-                    pause = retry_seconds(row.failures + 1, self._max_failure_retry_seconds)
-                    await index_outbox.mark_failed(connection, row, now, pause, failures=1)
-                elif row not in accepted:
-                    await index_outbox.mark_failed(connection, row, now, retry_seconds(row.attempts))
-                elif row.attempts > 1 or now >= row.leased_until:
-                    # An earlier attempt that timed out may reach the index after this one, and another worker may
-                    # have published something newer in between: publish the present state once more.
-                    await index_outbox.enqueue(connection, row.platform, [row.item], now)
-                    self.worker.wake()
+            # in the batch's order, which is that of all writers of these rows: no two wait for each other's
+            for is_accepted, rows in groupby(batch, accepted.__contains__):
+                if is_accepted:
+                    await self._record_accepted(connection, list(rows), now)
+                    continue
+                for row in rows:
+                    pause = retry_seconds(row.attempts)
+                    if row in failed:
+                        pause = retry_seconds(row.failures + 1, self._max_failure_retry_seconds)
+                    await index_outbox.mark_failed(connection, row, now, pause, failures=int(row in failed))
         for row in failed:
             if row.failures + 1 >= MAX_FAILURES:
                 log.error(
                     "an index update is set aside until its item changes or a process starts; report it",
                     **_identity(row),
                 )
+
+    async def _record_accepted(self, connection: AsyncConnection, rows: Sequence[IndexUpdate], now: datetime) -> None:
+        await index_outbox.mark_applied(connection, rows, now)
+        for row in rows:
+            if row.attempts > 1 or now >= row.leased_until:
+                # An earlier attempt that timed out may reach the index after this one, and another worker may
+                # have published something newer in between: publish the present state once more.
+                await index_outbox.enqueue(connection, row.platform, [row.item], now)
+                self.worker.wake()
 
 
 def _identity(row: IndexUpdate) -> dict[str, int]:

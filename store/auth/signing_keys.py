@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.connection.upsert import insert_for
+from store.connection.upsert import upsert
 from store.schema import signing_keys
 
 _BYTES: Final = 32  # as long as the digest of HMAC-SHA-256: more would add nothing (RFC 2104)
@@ -24,7 +24,7 @@ async def find(connection: AsyncConnection, name: str) -> bytes | None:
 async def find_or_create(connection: AsyncConnection, name: str, now: datetime) -> bytes:
     """The key of this name, created where there is none; of several processes at once, one creates it for all."""
     value = base64.b64encode(secrets.token_bytes(_BYTES)).decode()
-    statement = insert_for(connection.dialect.name, signing_keys).values(name=name, value=value, created_at=now)
+    statement = upsert(signing_keys).values(name=name, value=value, created_at=now)
     await connection.execute(statement.on_conflict_do_nothing(index_elements=["name"]))
     key = await find(connection, name)
     if key is None:

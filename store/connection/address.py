@@ -23,6 +23,8 @@ _POSTGRES_OPTIONS = frozenset(
 )
 _SESSIONS = ("any", "primary", "read-write")  # of libpq's, those that may take orders
 _VERIFYING = ("verify-ca", "verify-full")
+_TLS_MODES = ("disable", "allow", "prefer", "require", *_VERIFYING)
+_MAX_PORT = 65_535
 
 
 def database_address(text: str) -> URL:
@@ -75,7 +77,24 @@ def _postgres(url: URL) -> URL:
         raise AddressRefused(f"has a target_session_attrs that is not one of {', '.join(_SESSIONS)}")
     if "sslrootcert" in query:
         _check_certificates(str(query["sslrootcert"]), str(query.setdefault("ssl", "verify-full")))
-    return url.set(query=query)
+    if query.get("ssl", "prefer") not in _TLS_MODES:
+        raise AddressRefused(f"has an sslmode that is not one of {', '.join(_TLS_MODES)}")
+    url = url.set(query=query)
+    _check_hosts(url)
+    return url
+
+
+def _check_hosts(url: URL) -> None:
+    """What would only fail at the first connection, with a traceback."""
+    try:
+        _, arguments = url.get_dialect()().create_connect_args(url)
+    except (ArgumentError, ValueError):
+        raise AddressRefused(
+            "has hosts that are not all of the form host:port, or an option that is no number"
+        ) from None
+    ports = arguments.get("port", 1)
+    if not all(1 <= port <= _MAX_PORT for port in (ports if isinstance(ports, list) else [ports])):
+        raise AddressRefused(f"has a port that is not one of 1 to {_MAX_PORT}")
 
 
 def _check_certificates(file: str, mode: str) -> None:

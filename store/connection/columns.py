@@ -1,4 +1,4 @@
-"""What tables are made of: times, indexes of some rows, and the metadata of all tables.
+"""What tables are made of: times, and indexes of some rows.
 
 Times are UTC, whole microseconds since 1970 in a BIGINT, so that both databases keep and compare the same number.
 """
@@ -6,7 +6,7 @@ Times are UTC, whole microseconds since 1970 in a BIGINT, so that both databases
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, ColumnElement, Index, MetaData, TextClause
+from sqlalchemy import BigInteger, Column, ColumnElement, Index, TextClause
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
@@ -35,6 +35,3 @@ class Instant(TypeDecorator[datetime]):
 def partial_index(name: str, where: ColumnElement[bool] | TextClause, *on: Column[Any], unique: bool = False) -> None:
     """Adds an index of the rows that meet a condition to their table, on both databases."""
     Index(name, *on, unique=unique, sqlite_where=where, postgresql_where=where)
-
-
-metadata = MetaData(naming_convention={"pk": "%(table_name)s_pk", "uq": "%(table_name)s_%(column_0_name)s"})

@@ -57,7 +57,8 @@ class Store:
             self._writing = self._engine.execution_options(begin=BEGIN_WRITING)
             self._reading = self._engine
         else:
-            self._writing = self._engine
+            # named, because a database may have another default: rivals read what the one they waited for has committed
+            self._writing = self._engine.execution_options(isolation_level="READ COMMITTED")
             # SQLite's readers see one moment; PostgreSQL's shall too
             self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 

@@ -2,12 +2,5 @@
 
 from alembic import context
 
-from store.schema import metadata
-
-context.configure(
-    connection=context.config.attributes["connection"],
-    target_metadata=metadata,
-    render_as_batch=True,  # SQLite changes a table by rebuilding it
-    transactional_ddl=True,
-)
+context.configure(connection=context.config.attributes["connection"], transactional_ddl=True)
 context.run_migrations()

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import audit
 from store.bound_items import bound_among
-from store.connection.upsert import insert_for
+from store.connection.upsert import upsert
 from store.outbox import index_outbox
 from store.records import Actor
 from store.schema import held_items
@@ -44,7 +44,7 @@ async def keep(
     free = sorted(set(items) - await bound_among(connection, platform, items))
     if free:
         rows = [{"platform": platform, "item": item, "held_at": now} for item in free]
-        holding = insert_for(connection.dialect.name, held_items)
+        holding = upsert(held_items)
         await connection.execute(holding.on_conflict_do_nothing(index_elements=["platform", "item"]), rows)
         await _publish(connection, platform, free, "item.keep", actor, now)
     return free

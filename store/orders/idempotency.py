@@ -7,14 +7,13 @@ requests of its key that began before it, so that none of them orders what the c
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
 from typing import Final
 
-from sqlalchemy import ColumnElement, Executable, TextClause, and_, bindparam, delete, select, update
+from sqlalchemy import ColumnElement, TextClause, and_, bindparam, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import Superseded
-from store.connection.upsert import insert_for
+from store.connection.upsert import upsert
 from store.schema import REFUSED, UNDELIVERED, idempotency_keys, orders
 
 UNKEYED: Final = "\x01cheapest:"
@@ -37,6 +36,22 @@ _OWN: Final = (idempotency_keys.c.token_id == bindparam("of_token"), idempotency
 _FIND: Final = select(idempotency_keys).where(*_OWN)
 _FORGET: Final = delete(idempotency_keys).where(*_OWN)
 _SAVE: Final = update(idempotency_keys).where(*_OWN)
+_INSERT: Final = upsert(idempotency_keys)
+_NEW: Final = {name: _INSERT.excluded[name] for name in ("body_digest", "created_at")}
+_CLAIM: Final = _INSERT.on_conflict_do_update(
+    index_elements=["token_id", "key"],
+    set_=_NEW,
+    where=and_(
+        idempotency_keys.c.response.is_(None),
+        idempotency_keys.c.refusals == bindparam("seen_count"),
+        idempotency_keys.c.created_at == bindparam("seen_last_at"),
+    ),
+).returning(idempotency_keys.c.key)
+_REFUSE: Final = _INSERT.on_conflict_do_update(
+    index_elements=["token_id", "key"],
+    set_={**_NEW, "refusals": idempotency_keys.c.refusals + 1},
+    where=idempotency_keys.c.response.is_(None),
+).returning(idempotency_keys.c.key)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +106,7 @@ async def claim(
     row = {"token_id": token_id, "key": key, "body_digest": body_digest, "created_at": now}
     row |= {"seen_count": refusals.count, "seen_last_at": refusals.last_at}
     while True:
-        if (await connection.execute(_claiming(connection.dialect.name), row)).one_or_none() is not None:
+        if (await connection.execute(_CLAIM, row)).one_or_none() is not None:
             return None
         state = await find(connection, token_id, key)
         if state.stored is not None:
@@ -117,59 +132,31 @@ async def refuse(connection: AsyncConnection, token_id: str, key: str, now: date
     response where one of them has come through. The key stays free for requests that begin from now on.
     """
     row = {"token_id": token_id, "key": key, "body_digest": "", "created_at": now, "refusals": 1}
-    if (await connection.execute(_refusing(connection.dialect.name), row)).one_or_none() is not None:
+    if (await connection.execute(_REFUSE, row)).one_or_none() is not None:
         return None
     return (await find(connection, token_id, key)).stored
-
-
-@cache
-def _claiming(dialect: str) -> Executable:
-    insertion = insert_for(dialect, idempotency_keys)
-    new = insertion.excluded
-    free = and_(
-        idempotency_keys.c.response.is_(None),
-        idempotency_keys.c.refusals == bindparam("seen_count"),
-        idempotency_keys.c.created_at == bindparam("seen_last_at"),
-    )
-    return insertion.on_conflict_do_update(
-        index_elements=["token_id", "key"],
-        set_={"body_digest": new.body_digest, "created_at": new.created_at},
-        where=free,
-    ).returning(idempotency_keys.c.key)
-
-
-@cache
-def _refusing(dialect: str) -> Executable:
-    insertion = insert_for(dialect, idempotency_keys)
-    new = insertion.excluded
-    return insertion.on_conflict_do_update(
-        index_elements=["token_id", "key"],
-        set_={
-            "body_digest": new.body_digest,
-            "created_at": new.created_at,
-            "refusals": idempotency_keys.c.refusals + 1,
-        },
-        where=idempotency_keys.c.response.is_(None),
-    ).returning(idempotency_keys.c.key)
 
 
 async def erase_older(connection: AsyncConnection, before: datetime, limit: int) -> int:
     """Erases at most `limit` keys made before this moment, but none of open orders that came without one; returns how
     many.
     """
-    return await _erase(connection, limit, idempotency_keys.c.created_at < before, ~_IS_OPEN)
+    return await _erase(connection, before, limit, ~_IS_OPEN)
 
 
 async def erase_refused(connection: AsyncConnection, before: datetime, limit: int) -> int:
     """Erases at most `limit` keys whose last request was refused before this moment; returns how many."""
-    return await _erase(connection, limit, idempotency_keys.c.created_at < before, REFUSED)
+    return await _erase(connection, before, limit, REFUSED)
 
 
-async def _erase(connection: AsyncConnection, limit: int, *conditions: ColumnElement[bool] | TextClause) -> int:
-    selection = select(idempotency_keys.c.token_id, idempotency_keys.c.key).where(*conditions)
+async def _erase(
+    connection: AsyncConnection, before: datetime, limit: int, condition: ColumnElement[bool] | TextClause
+) -> int:
+    is_older = idempotency_keys.c.created_at < before
+    selection = select(idempotency_keys.c.token_id, idempotency_keys.c.key).where(is_older, condition)
     rows = (await connection.execute(selection.order_by(idempotency_keys.c.created_at).limit(limit))).all()
     if rows:
-        # the conditions again: a request may have used a key since
+        # a request that has used a key since has made it younger; the other condition would cost as much for each row
         keys = [{"of_token": row.token_id, "of_key": row.key} for row in rows]
-        await connection.execute(delete(idempotency_keys).where(*_OWN, *conditions), keys)
+        await connection.execute(_FORGET.where(is_older), keys)
     return len(rows)

@@ -4,14 +4,13 @@ import secrets
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
 from typing import Final
 
-from sqlalchemy import ColumnElement, Executable, and_, case, delete, false, func, insert, literal, select, true, update
+from sqlalchemy import ColumnElement, and_, case, delete, false, func, insert, literal, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import ItemTaken
-from store.connection.upsert import insert_for
+from store.connection.upsert import upsert
 from store.newest import Position, page_after
 from store.orders import holds
 from store.outbox import callbacks, index_outbox
@@ -20,6 +19,17 @@ from store.schema import ACTIVE, ACTIVE_SANDBOX, UNDELIVERED, order_events, orde
 from store.states import RELEASED, STATES
 
 _EVENT: Final = insert(order_events)
+# Built once, because of their many columns. They insert an order unless its item is bound.
+_PLACE: Final = (
+    upsert(orders)
+    .on_conflict_do_nothing(index_elements=["platform", "item"], index_where=ACTIVE)
+    .returning(orders.c.created_at)
+)
+_TRY: Final = (
+    upsert(orders)
+    .on_conflict_do_nothing(index_elements=["token_id", "platform", "item"], index_where=ACTIVE_SANDBOX)
+    .returning(orders.c.created_at)
+)
 _ID_BYTES: Final = 18  # 144 random bits, 24 characters
 _STATUS_KEY_BYTES: Final = 24  # 192 random bits, 32 characters
 
@@ -51,8 +61,7 @@ async def place(connection: AsyncConnection, new: NewOrder, now: datetime, token
         created_at=now,
         updated_at=now,
     )
-    statement = _insertion(connection.dialect.name, new.sandbox)
-    row = (await connection.execute(statement, vars(order))).one_or_none()
+    row = (await connection.execute(_TRY if new.sandbox else _PLACE, vars(order))).one_or_none()
     if row is None:
         raise ItemTaken(new.platform, new.item)
     # after the insertion, which waits for a hold that is being made
@@ -66,14 +75,6 @@ async def place(connection: AsyncConnection, new: NewOrder, now: datetime, token
     if not new.sandbox:
         await index_outbox.enqueue(connection, new.platform, [new.item], now)
     return replace(order, created_at=row.created_at, updated_at=row.created_at)
-
-
-@cache
-def _insertion(dialect: str, sandbox: bool) -> Executable:
-    """Inserts an order unless its item is bound; built once, because of its many columns."""
-    columns, active = (["token_id", "platform", "item"], ACTIVE_SANDBOX) if sandbox else (["platform", "item"], ACTIVE)
-    statement = insert_for(dialect, orders).on_conflict_do_nothing(index_elements=columns, index_where=active)
-    return statement.returning(orders.c.created_at)
 
 
 async def move(
@@ -141,12 +142,8 @@ async def any_undelivered(connection: AsyncConnection, order_ids: Collection[str
 
 async def active_order(connection: AsyncConnection, platform: int, item: int, sandbox_of: str | None) -> Order | None:
     """The active order of the item; in a sandbox, that of the token whose sandbox it is."""
-    if sandbox_of is None:
-        return await _find(connection, and_(orders.c.platform == platform, orders.c.item == item, ACTIVE))
-    condition = orders.c.token_id == sandbox_of
-    return await _find(
-        connection, and_(condition, orders.c.platform == platform, orders.c.item == item, ACTIVE_SANDBOX)
-    )
+    active = ACTIVE if sandbox_of is None else and_(orders.c.token_id == sandbox_of, ACTIVE_SANDBOX)
+    return await _find(connection, and_(orders.c.platform == platform, orders.c.item == item, active))
 
 
 async def list_newest(

@@ -127,6 +127,8 @@ async def _erase_responses(connection: AsyncConnection, order_ids: Sequence[str]
             order.update(account="", code=None)
         await connection.execute(
             update(idempotency_keys)
+            # still of this order: the key of a body may have another one by now
             .where(idempotency_keys.c.token_id == row.token_id, idempotency_keys.c.key == row.key)
+            .where(idempotency_keys.c.order_id == row.order_id)
             .values(response=json.dumps(response, ensure_ascii=False, separators=(",", ":")))
         )

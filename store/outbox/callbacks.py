@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.schema import PENDING, deliveries, is_pending, order_events, orders
-from store.search_schema import saved_searches
+from store.schema import PENDING, deliveries, is_pending, order_events, orders, saved_searches
 
 # Built once: each order and each callback runs them.
 _ENQUEUE: Final = insert(deliveries)

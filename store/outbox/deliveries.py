@@ -21,10 +21,11 @@ from store.schema import (
     is_pending,
     order_events,
     orders,
+    saved_searches,
+    search_matches,
     tokens,
     webhook_endpoints,
 )
-from store.search_schema import saved_searches, search_matches
 
 MAX_WAIT: Final = timedelta(hours=48)
 """No delivery waits longer for its next attempt, and none is leased for longer. A row that says so was written by a
@@ -50,6 +51,10 @@ _SANDBOX: Final = func.coalesce(orders.c.sandbox, saved_searches.c.sandbox)
 _OF_EITHER: Final = deliveries.outerjoin(orders, orders.c.id == deliveries.c.order_id).outerjoin(
     saved_searches, saved_searches.c.id == deliveries.c.order_id
 )
+_STOPPED: Final = or_(
+    tokens.c.callbacks_stopped_at.is_not(None), and_(orders.c.id.is_(None), tokens.c.revoked_at.is_not(None))
+)
+"""What is not to be sent any more; callbacks of orders outlast their token."""
 _HAS_CAPACITY: Final = and_(
     deliveries.c.receiver.not_in(bindparam("receivers", expanding=True)),
     _TOKEN.not_in(bindparam("tokens", expanding=True)),
@@ -77,7 +82,7 @@ _CANDIDATES: Final = (
         .correlate(deliveries)
         .scalar_subquery()
         .label("attempts"),
-        tokens.c.callbacks_stopped_at,
+        _STOPPED.label("stopped"),
         select(webhook_endpoints.c.id).where(webhook_endpoints.c.token_id == tokens.c.id).exists().label("endpoints"),
     )
     .select_from(
@@ -164,8 +169,7 @@ async def lease(
         rows = [
             row
             for row in candidates
-            if row.callbacks_stopped_at is not None
-            or capacity.admit(row.delivery_receiver, row.its_token, sandbox=row.its_sandbox)
+            if row.stopped or capacity.admit(row.delivery_receiver, row.its_token, sandbox=row.its_sandbox)
         ]
         leased += await _works(connection, rows, now, timedelta(seconds=seconds), delays)
         if len(rows) == len(candidates):
@@ -257,7 +261,7 @@ def _work(row: Row[Any], secrets: tuple[str, ...], tries: int, leased_until: dat
         tries=tries,
         attempts=row.attempts,
         leased_until=leased_until,
-        stopped=row.callbacks_stopped_at is not None,
+        stopped=row.stopped,
     )
 
 

@@ -8,14 +8,13 @@ is leased again once the item changes or a process starts.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Final
 
-from sqlalchemy import Executable, Select, bindparam, case, func, null, or_, select, tuple_, update
+from sqlalchemy import Select, bindparam, case, func, null, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.bound_items import bound_among
-from store.connection.upsert import insert_for
+from store.connection.upsert import upsert
 from store.leases import is_free
 from store.schema import UPDATE_PENDING, index_outbox
 
@@ -50,6 +49,11 @@ _MARK_APPLIED: Final = (
         updated_at=bindparam("at", type_=index_outbox.c.updated_at.type),
         leased_until=case((index_outbox.c.leased_until == _LEASE, null()), else_=index_outbox.c.leased_until),
     )
+)
+_INSERT: Final = upsert(index_outbox)
+_ENQUEUE: Final = _INSERT.on_conflict_do_update(
+    index_elements=["platform", "item"],
+    set_={"version": index_outbox.c.version + 1, "updated_at": _INSERT.excluded.updated_at, "failures": 0},
 )
 _SET_ASIDE: Final = index_outbox.c.failures >= MAX_FAILURES
 _ANY_DUE: Final = select(index_outbox.c.item).where(UPDATE_PENDING, ~_SET_ASIDE).limit(1)
@@ -186,16 +190,7 @@ async def enqueue(connection: AsyncConnection, platform: int, items: Sequence[in
     row = {"platform": platform, "version": 1, "applied_version": 0, "attempts": 0, "updated_at": now}
     # One order for all writers, so that two of them never wait for each other's rows in a ring.
     rows = [{**row, "item": item} for item in sorted(set(items))]
-    await connection.execute(_enqueueing(connection.dialect.name), rows)
-
-
-@cache
-def _enqueueing(dialect: str) -> Executable:
-    insertion = insert_for(dialect, index_outbox)
-    return insertion.on_conflict_do_update(
-        index_elements=["platform", "item"],
-        set_={"version": index_outbox.c.version + 1, "updated_at": insertion.excluded.updated_at, "failures": 0},
-    )
+    await connection.execute(_ENQUEUE, rows)
 
 
 async def enqueue_ever_ordered(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> int:

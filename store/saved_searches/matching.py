@@ -8,13 +8,12 @@ from typing import Final
 from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.connection.upsert import insert_for
+from store.connection.upsert import upsert
 from store.leases import LeaseLostError, Leases
 from store.outbox.callbacks import pending_row
 from store.records import Place
 from store.saved_searches.searches import any_live
-from store.schema import PENDING, deliveries
-from store.search_schema import saved_searches, search_matchers, search_matches
+from store.schema import PENDING, deliveries, saved_searches, search_matchers, search_matches
 
 LEASES: Final = Leases(search_matchers)
 MAX_PENDING: Final = 1000
@@ -33,7 +32,7 @@ _MARK_GAP: Final = (
 
 async def ensure(connection: AsyncConnection, name: str) -> None:
     """Makes the matcher's row where there is none."""
-    statement = insert_for(connection.dialect.name, search_matchers).values({"name": name, "seq": 0})
+    statement = upsert(search_matchers).values({"name": name, "seq": 0})
     await connection.execute(statement.on_conflict_do_nothing())
 
 
@@ -70,7 +69,10 @@ async def mark_gaps(connection: AsyncConnection, search_ids: Sequence[str], now:
 
 async def mark_all_gaps(connection: AsyncConnection, now: datetime) -> None:
     """Records that all searches missed a match."""
-    await connection.execute(update(saved_searches).where(saved_searches.c.removed_at.is_(None)).values(gap_at=now))
+    is_live = saved_searches.c.removed_at.is_(None)
+    # locked in the order of store.outbox.callbacks.lock_subjects, so that no two wait for each other
+    await connection.execute(select(saved_searches.c.id).where(is_live).order_by(saved_searches.c.id).with_for_update())
+    await connection.execute(update(saved_searches).where(is_live).values(gap_at=now))
 
 
 async def queue_callbacks(connection: AsyncConnection, matches: Mapping[str, Sequence[bytes]], now: datetime) -> None:

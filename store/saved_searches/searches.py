@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import and_, delete, func, insert, or_, select, tuple_, union_all, update
+from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, tuple_, union_all, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.newest import Position, page_after
-from store.schema import PENDING, deliveries, delivery_attempts, tokens
-from store.search_schema import saved_searches, search_matches
+from store.schema import PENDING, deliveries, delivery_attempts, saved_searches, search_matches, tokens
 
 _ID_BYTES: Final = 18
 
@@ -48,14 +47,16 @@ def new_id() -> str:
 
 async def add(connection: AsyncConnection, search: SavedSearch, limit: int) -> SavedSearch:
     """Saves the search; returns the one that the token has already of the same body. Raises TooManySearchesError."""
-    # one at a time, so that the limit holds; SQLite's writers are
-    await connection.execute(select(tokens.c.id).where(tokens.c.id == search.token_id).with_for_update())
-    conditions = and_(saved_searches.c.token_id == search.token_id, saved_searches.c.removed_at.is_(None))
-    same = select(saved_searches).where(conditions, saved_searches.c.body_digest == search.body_digest)
+    # one at a time, so that the limit holds; SQLite's writers are. A stronger lock would wait for the token's orders.
+    owner = select(tokens.c.id).where(tokens.c.id == search.token_id)
+    await connection.execute(owner.with_for_update(key_share=True))
+    same = select(saved_searches).where(_of(search.token_id), saved_searches.c.body_digest == search.body_digest)
     row = (await connection.execute(same)).one_or_none()
     if row is not None:
         return SavedSearch(**row._mapping)
-    count = (await connection.execute(select(func.count()).select_from(saved_searches).where(conditions))).scalar_one()
+    count = (
+        await connection.execute(select(func.count()).select_from(saved_searches).where(_of(search.token_id)))
+    ).scalar_one()
     if count >= limit:
         raise TooManySearchesError
     values = {name: value for name, value in vars(search).items() if name != "token_filters"}
@@ -64,12 +65,9 @@ async def add(connection: AsyncConnection, search: SavedSearch, limit: int) -> S
 
 
 async def get(connection: AsyncConnection, token_id: str, search_id: str) -> SavedSearch | None:
-    conditions = (
-        saved_searches.c.id == search_id,
-        saved_searches.c.token_id == token_id,
-        saved_searches.c.removed_at.is_(None),
-    )
-    row = (await connection.execute(select(saved_searches).where(*conditions))).one_or_none()
+    row = (
+        await connection.execute(select(saved_searches).where(_of(token_id), saved_searches.c.id == search_id))
+    ).one_or_none()
     return None if row is None else SavedSearch(**row._mapping)
 
 
@@ -77,22 +75,16 @@ async def list_newest(
     connection: AsyncConnection, token_id: str, after: Position | None, limit: int
 ) -> list[SavedSearch]:
     """A page of at most `limit` searches of the token behind a position, or the first page."""
-    conditions = [saved_searches.c.token_id == token_id, saved_searches.c.removed_at.is_(None)]
-    return [
-        SavedSearch(**row._mapping)
-        for row in await connection.execute(page_after(saved_searches, conditions, after, limit))
-    ]
+    page = page_after(saved_searches, [_of(token_id)], after, limit)
+    return [SavedSearch(**row._mapping) for row in await connection.execute(page)]
 
 
 async def remove(connection: AsyncConnection, token_id: str, search_id: str, now: datetime) -> bool:
     """Removes the token's search and what it was still to be told; False where it has none of this id."""
-    conditions = (
-        saved_searches.c.id == search_id,
-        saved_searches.c.token_id == token_id,
-        saved_searches.c.removed_at.is_(None),
-    )
     emptied = {"removed_at": now, "name": "", "body": "{}", "callback_url": ""}
-    removed = await connection.execute(update(saved_searches).where(*conditions).values(emptied))
+    removed = await connection.execute(
+        update(saved_searches).where(_of(token_id), saved_searches.c.id == search_id).values(emptied)
+    )
     if not removed.rowcount:
         return False
     ended = {"state": "failed", "receiver": "", "next_attempt_at": None, "leased_until": None}
@@ -146,6 +138,11 @@ async def erase(connection: AsyncConnection, removed_before: datetime, matched_b
     )
     await connection.execute(delete(saved_searches).where(saved_searches.c.removed_at < removed_before, *empty))
     return len(keys)
+
+
+def _of(token_id: str) -> ColumnElement[bool]:
+    """The searches that a token has."""
+    return (saved_searches.c.token_id == token_id) & saved_searches.c.removed_at.is_(None)
 
 
 def _live(now: datetime) -> Any:

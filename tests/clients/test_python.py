@@ -6,7 +6,9 @@ import re
 import subprocess
 import sys
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any, NotRequired, get_origin, get_type_hints, is_typeddict
 
 import pytest
@@ -134,6 +136,29 @@ def test_a_service_that_cannot_be_reached_raises_an_error_of_its_own() -> None:
         pytest.raises(ConnectionFailedError, match="Connect"),
     ):
         gear.list_platforms()
+
+
+class Maintenance(BaseHTTPRequestHandler):
+    """A page for people, with the status of a success."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<html>back soon</html>")
+
+    def log_message(self, *_: object) -> None:
+        """Stays silent."""
+
+
+def test_a_page_of_a_proxy_is_no_response_of_the_service() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Maintenance) as proxy:
+        Thread(target=proxy.serve_forever).start()
+        try:
+            url = f"http://127.0.0.1:{proxy.server_port}"
+            with GearClient(url, "t", attempts=1) as gear, pytest.raises(ConnectionFailedError, match="back soon"):
+                gear.list_platforms()
+        finally:
+            proxy.shutdown()
 
 
 def test_a_callback_is_verified_with_headers_in_any_case() -> None:

@@ -1,6 +1,7 @@
 """The clients: each method is one operation of the HTTP API and takes its fields by their names there."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Unpack, cast
 
 import httpx
@@ -322,7 +323,8 @@ def _request(http: httpx.Client | httpx.AsyncClient, call: Call) -> httpx.Reques
 
 def _response_of(response: httpx.Response) -> Any:
     if response.is_success:
-        return response.json()
+        with suppress(ValueError):  # as of a proxy's page
+            return response.json()
     raise error_of(response)
 
 

@@ -21,7 +21,7 @@ from mappings.platforms import read_platforms
 from store import feeds
 from store.connection.engine import Store
 from store.feeds import Feed, Segment
-from store.search_schema import feeds as feed_rows
+from store.schema import feeds as feed_rows
 from tests.support.api.catalogue import CS2, put_index, simple_item
 from tests.support.api.platform_files import platform_folder
 from tests.support.indexer.fixtures import Place

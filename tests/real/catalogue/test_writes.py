@@ -172,7 +172,7 @@ async def test_writes_are_counted_charged_and_in_the_audit(
         assert items == {"written": 303, "superseded": 0, "refused": 1}
     store = Store(settings.database_url)
     async with store.reading() as connection:
-        entries = await audit.commands(connection, datetime(2020, 1, 1, tzinfo=UTC), None, 10)
+        entries = await audit.entries(connection, datetime(2020, 1, 1, tzinfo=UTC), None, 100)
     await store.close()
     (entry,) = [entry for entry in entries if entry.action == ACTION]
     assert (entry.subject, entry.details) == (

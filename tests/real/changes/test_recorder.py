@@ -10,7 +10,7 @@ from api.changes import recorder
 from api.changes.feed import ChangeFeed
 from api.changes.recorder import Intervals
 from api.orders.services import OrderServices
-from store.search_schema import feed_segments, feeds
+from store.schema import feed_segments, feeds
 from tests.support.api.catalogue import simple_item
 from tests.support.api.envelope import error_of
 from tests.support.api.waiting import until

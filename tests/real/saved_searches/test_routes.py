@@ -10,8 +10,7 @@ from sqlalchemy import func, select
 from api.settings import Settings
 from store.auth import tokens
 from store.saved_searches import searches
-from store.schema import deliveries
-from store.search_schema import saved_searches, search_matches
+from store.schema import deliveries, saved_searches, search_matches
 from tests.support.api.catalogue import simple_item
 from tests.support.api.envelope import error_of
 from tests.support.api.waiting import until

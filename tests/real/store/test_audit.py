@@ -26,9 +26,9 @@ async def test_entries_are_paged_in_the_order_of_time(store: Store) -> None:
     await recorded(store, 5)
     listed: list[AuditEntry] = []
     async with store.reading() as connection:
-        while page := await audit.commands(connection, NOW, listed[-1] if listed else None, 2):
+        while page := await audit.entries(connection, NOW, listed[-1] if listed else None, 2):
             listed += page
-        assert len(await audit.commands(connection, NOW + timedelta(seconds=1), None, 10)) == 3
+        assert len(await audit.entries(connection, NOW + timedelta(seconds=1), None, 10)) == 3
     assert [entry.at for entry in listed] == sorted(entry.at for entry in listed)
     assert {(entry.actor, entry.action, entry.subject) for entry in listed} == {
         (ROOT, "token.revoke", f"tok_{n}") for n in range(5)
@@ -43,14 +43,27 @@ async def test_changes_of_orders_have_their_actors(store: Store, new_order: NewO
         await orders.move(connection, order.id, ["created"], "processing", "taken", NOW, seller)
         await orders.move(connection, order.id, ["processing"], "failed", None, NOW + timedelta(seconds=1))
     async with store.reading() as connection:
-        first = await audit.changes(connection, NOW, None, 2)
-        rest = await audit.changes(connection, NOW, first[-1], 2)
+        first = await audit.entries(connection, NOW, None, 2)
+        rest = await audit.entries(connection, NOW, first[-1], 2)
     assert [(entry.actor, entry.action, entry.details) for entry in [*first, *rest]] == [
         (Actor(order.token_id, "shop"), "order.created", {}),
         (seller, "order.processing", {"reason": "taken"}),
         (Actor("system"), "order.failed", {}),
     ]
     assert {entry.subject for entry in first} == {order.id}
+
+
+async def test_what_commands_and_requests_did_is_told_in_the_order_of_time(store: Store, new_order: NewOrders) -> None:
+    await recorded(store, 4)
+    async with store.transaction() as connection:
+        for n in range(3):
+            await orders.place(connection, new_order(n), NOW + timedelta(milliseconds=n * 700), "shop")
+    listed: list[AuditEntry] = []
+    async with store.reading() as connection:
+        while page := await audit.entries(connection, NOW, listed[-1] if listed else None, 2):
+            listed += page
+    assert [entry.at for entry in listed] == sorted(entry.at for entry in listed)
+    assert len({entry.key for entry in listed}) == 7
 
 
 @pytest.mark.parametrize("table", ["audit", "order_events"])
@@ -70,4 +83,4 @@ async def test_what_is_rolled_back_leaves_no_entry(store: Store) -> None:
             await audit.record(connection, ROOT, "token.revoke", "tok_1", NOW)
             raise RuntimeError
     async with store.reading() as connection:
-        assert await audit.commands(connection, NOW, None, 10) == []
+        assert await audit.entries(connection, NOW, None, 10) == []

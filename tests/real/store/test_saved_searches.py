@@ -4,29 +4,19 @@ import asyncio
 from contextlib import suppress
 from datetime import timedelta
 
+import pytest
+
+from api.webhooks.limits import FreeCapacity
+from store.auth import tokens
 from store.auth.tokens import CreatedToken
 from store.connection.engine import Store
+from store.outbox import deliveries
 from store.records import Place
 from store.saved_searches import matching, searches
-from store.saved_searches.searches import SavedSearch
 from tests.support.store.fixtures import NOW
+from tests.support.store.saved_search import search_of
 
 MATCHER = "gear"
-
-
-def search_of(token: CreatedToken, name: str, since: int) -> SavedSearch:
-    """A search that is told what changes from there on."""
-    return SavedSearch(
-        id=searches.new_id(),
-        token_id=token.token.id,
-        name=name,
-        body="{}",
-        body_digest=name,
-        callback_url="https://shop.example/hook",
-        sandbox=False,
-        since=since,
-        created_at=NOW,
-    )
 
 
 async def save(store: Store, token: CreatedToken, seq: int, begins: asyncio.Event) -> None:
@@ -66,3 +56,15 @@ async def test_without_a_live_search_the_place_is_that_of_the_next(store: Store,
         assert await searches.remove(connection, token.token.id, search.id, NOW + timedelta(seconds=1))
     await save(store, token, 9, asyncio.Event())
     assert await place_of(store) == Place("log", 9)
+
+
+@pytest.mark.parametrize("revoked", [False, True])
+async def test_what_waits_for_a_revoked_token_is_not_sent(store: Store, token: CreatedToken, *, revoked: bool) -> None:
+    """As docs/callbacks.md says; its orders' callbacks go on."""
+    async with store.transaction() as connection:
+        search = await searches.add(connection, search_of(token, "matched before", 1), 10)
+        await matching.queue_callbacks(connection, {search.id: [b"[]"]}, NOW)
+        if revoked:
+            await tokens.revoke(connection, token.token.id, NOW)
+        [work] = await deliveries.lease(connection, NOW, 30, FreeCapacity())
+    assert work.stopped is revoked

@@ -78,7 +78,7 @@ async def test_what_a_restored_database_has_lost_is_not_sold_again(sqlite_settin
         await shop.until_offered(KNIFE)
         assert (await shop.order(KNIFE)).status_code == 201
         async with shop.store.reading() as connection:
-            entries = await audit.commands(connection, datetime(2020, 1, 1, tzinfo=UTC), None, 10)
+            entries = await audit.entries(connection, datetime(2020, 1, 1, tzinfo=UTC), None, 100)
         decisions = [(entry.action, entry.subject) for entry in entries if entry.action.startswith("item.")]
         assert decisions == [("item.keep", str(KNIFE)), ("item.release", str(KNIFE))]
 

@@ -106,17 +106,17 @@ async def test_an_entry_that_fails_keeps_no_other_from_the_audit(shop: Shop, mon
         writes.add(await a_token(shop), platform, "put", response)
     await writes.record()
     async with shop.store.reading() as connection:
-        entries = await audit.commands(connection, datetime.now(UTC) - LATER, None, 100)
+        entries = await audit.entries(connection, datetime.now(UTC) - LATER, None, 100)
     assert [entry.subject for entry in entries if entry.action == "catalogue.change"] == ["good"]
     monkeypatch.setattr(audit, "record", record)
     await writes.record()  # too soon
     async with shop.store.reading() as connection:
-        entries = await audit.commands(connection, datetime.now(UTC) - LATER, None, 100)
+        entries = await audit.entries(connection, datetime.now(UTC) - LATER, None, 100)
     assert [entry.subject for entry in entries if entry.action == "catalogue.change"] == ["good"]
     writes.worker.stop()
     await writes.record()  # the last time
     async with shop.store.reading() as connection:
-        entries = await audit.commands(connection, datetime.now(UTC) - LATER, None, 100)
+        entries = await audit.entries(connection, datetime.now(UTC) - LATER, None, 100)
     assert {entry.subject for entry in entries if entry.action == "catalogue.change"} == {"good", "bad"}
 
 

@@ -14,7 +14,7 @@ LONG_AGO = datetime.now(UTC) - timedelta(days=1)
 
 async def reads(shop: Shop) -> list[tuple[str | None, str]]:
     async with shop.store.reading() as connection:
-        entries = await audit.commands(connection, LONG_AGO, None, 100)
+        entries = await audit.entries(connection, LONG_AGO, None, 100)
     return [
         (entry.actor.id if entry.actor else None, entry.subject)
         for entry in entries

@@ -31,7 +31,7 @@ from store.feeds import Segment
 from store.records import Place
 from store.saved_searches import matching, searches
 from store.saved_searches.searches import SavedSearch
-from store.search_schema import saved_searches, search_matches
+from store.schema import saved_searches, search_matches
 from tests.support.orders.desk import desk_at
 from tests.support.platforms import shared_platforms
 
