@@ -14,6 +14,7 @@ OF_THE_ENGINE = {"engine-version"}
 def findings(place: Place, *options: str, code: int | None = None) -> list[dict[str, Any]]:
     """What the doctor says about this place; its exit code is checked against what it says."""
     result = place.run("doctor", "--platform", "730", "--json", *options)
+    assert result.stdout, f"{result.output}{result.exception!r}"
     response: dict[str, Any] = orjson.loads(result.stdout)
     left = [each for each in response["findings"] if each["severity"] == "error" and not each["fixed"]]
     assert (result.exit_code, response["errors"]) == (int(bool(left)), len(left)), result.output
