@@ -174,13 +174,11 @@ async def test_writes_are_counted_charged_and_in_the_audit(
     async with store.reading() as connection:
         entries = await audit.entries(connection, datetime(2020, 1, 1, tzinfo=UTC), None, 100)
     await store.close()
-    (entry,) = [entry for entry in entries if entry.action == ACTION]
-    assert (entry.subject, entry.details) == (
-        "cs2",
-        {"put": 301, "delete": 2, "superseded": 0, "refused": 1, "requests": 2},
-    )
-    assert entry.actor is not None
-    assert entry.actor.id.startswith("tok_")
+    written = [entry for entry in entries if entry.action == ACTION]  # a period may have ended between the two
+    total = {name: sum(entry.details[name] for entry in written) for name in written[0].details}
+    assert total == {"put": 301, "delete": 2, "superseded": 0, "refused": 1, "requests": 2}
+    assert {entry.subject for entry in written} == {"cs2"}
+    assert all(entry.actor is not None and entry.actor.id.startswith("tok_") for entry in written)
 
 
 async def test_without_the_engine_or_a_loaded_platform_a_write_is_a_503(
