@@ -50,7 +50,7 @@ def _readable_state(state: dict[str, Any]) -> str:
         shown = ", ".join(f"{key} {value}" for key, value in state["settings"].items())
         advice = "" if state["definition"] == "equal" else f" from this version's: load again, {load}"
         lines = [
-            f"{state['alias']}: {state['items']:,} items in {state['serving']}",
+            f"{state['alias']}: {_counted(state['items'])} items in {state['serving']}",
             f"  definition {state['definition']}{advice}",
             f"  {shown}",
         ]
@@ -69,10 +69,18 @@ def _show_generations(generations: list[dict[str, Any]]) -> None:
     for name in ("generation", "state", "items", "MB", "definition"):
         table.add_column(name, justify="right" if name in ("items", "MB") else "left", overflow="fold")
     for generation in generations:
-        numbers = (f"{generation['items']:,}", f"{generation['bytes'] / 1e6:,.1f}")
+        numbers = (_counted(generation["items"]), _megabytes(generation["bytes"]))
         definition = f"{generation['definition']}{_note(generation)}"
         table.add_row(generation["index"], generation["state"], *numbers, definition)
     Console().print(table, markup=False)
+
+
+def _counted(items: int | None) -> str:
+    return "?" if items is None else f"{items:,}"
+
+
+def _megabytes(size: int | None) -> str:
+    return "?" if size is None else f"{size / 1e6:,.1f}"
 
 
 def _lock(lock: dict[str, Any]) -> str:
@@ -83,7 +91,7 @@ def _lock(lock: dict[str, Any]) -> str:
 
 
 def _generation(generation: dict[str, Any]) -> str:
-    size = f"{generation['items']:,} items, {generation['bytes'] / 1e6:,.1f} MB"
+    size = f"{_counted(generation['items'])} items, {_megabytes(generation['bytes'])} MB"
     definition = f"definition {generation['definition']}{_note(generation)}"
     return f"  {generation['index']}  {generation['state']}  {size}, {definition}"
 

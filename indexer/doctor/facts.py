@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from indexer.engine.states import is_closed
 from mappings.names import Generation, generation_of, generation_pattern, parse_generation, products_of
 
 if TYPE_CHECKING:
@@ -50,8 +51,7 @@ class IndexFacts:
 
     @property
     def closed(self) -> bool:
-        """Whether somebody closed it: it answers nothing, and nothing can be asked of it but its settings."""
-        return str(self.settings.get("verified_before_close")).lower() == "true"
+        return is_closed(self.settings)
 
     @property
     def readable(self) -> bool:

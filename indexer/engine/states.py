@@ -41,6 +41,15 @@ class IndexState:
     def index(self) -> str:
         return self.generation.index
 
+    @property
+    def closed(self) -> bool:
+        return is_closed(self.settings) or (self.products is not None and is_closed(self.products.settings))
+
+
+def is_closed(settings: Mapping[str, Any]) -> bool:
+    """Whether somebody closed an index: it answers nothing, and nothing can be asked of it but its settings."""
+    return str(settings.get("verified_before_close")).lower() == "true"
+
 
 def is_unfinished(loading: bool, settings: dict[str, Any]) -> bool:
     """Whether an index is set up for filling: by its alias, or by settings that are put back before every swap."""

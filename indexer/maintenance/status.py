@@ -20,7 +20,10 @@ _SHOWN_SETTINGS = ("refresh_interval", "number_of_replicas", "auto_expand_replic
 
 
 def status(client: OpenSearch, platform: int, alias: str, definition: Definition) -> dict[str, Any]:
-    """What `status --json` prints for a platform; `definition` is `missing`, `differs` or `equal`."""
+    """What `status --json` prints for a platform; `definition` is `missing`, `differs` or `equal`.
+
+    Of an index that somebody closed, `items` and `bytes` are null.
+    """
     retry = RetryPolicy(RETRY_SECONDS)
     generations = Generations(client, alias, definition, retry)
     states = generations.all()
@@ -45,7 +48,7 @@ def status(client: OpenSearch, platform: int, alias: str, definition: Definition
     }
     for state in serving:
         response["serving"] = state.index
-        response["items"] = generations.count(state.index)
+        response["items"] = None if state.closed else generations.count(state.index)
         response["definition"] = _compared(state, definition)
         response["settings"] = {key: state.settings.get(key) for key in _SHOWN_SETTINGS}
     return response
@@ -58,17 +61,20 @@ def _compared(state: IndexState, definition: Definition) -> str:
 def _generation(
     client: OpenSearch, generations: Generations, state: IndexState, definition: Definition, running: str | None
 ) -> dict[str, Any]:
-    """`running` is the owner of a lock that may be alive: what it fills is `loading`."""
+    """`running` is the owner of a lock that may be alive: what it fills is `loading`. A closed one is not counted."""
     unfinished = "loading" if state.owner == running else "unfinished"
     checkpoint = Checkpoints(client, generations.alias, state.index).read() if state.loading else None
-    both = state.index if state.products is None else f"{state.index},{products_of(state.index)}"
-    stats = client.indices.stats(index=both, metric="store")
+    items = size = None
+    if not state.closed:
+        both = state.index if state.products is None else f"{state.index},{products_of(state.index)}"
+        size = client.indices.stats(index=both, metric="store")["_all"]["primaries"]["store"]["size_in_bytes"]
+        items = generations.count(state.index)
     return {
         "index": state.index,
         "createdAt": rfc3339(state.generation.created_at),
         "state": "serving" if state.serving else unfinished if state.unfinished else "kept",
-        "items": generations.count(state.index),
-        "bytes": stats["_all"]["primaries"]["store"]["size_in_bytes"],
+        "items": items,
+        "bytes": size,
         "definition": _compared(state, definition),
         "checkpoint": None if checkpoint is None else checkpoint.as_json(),
     }

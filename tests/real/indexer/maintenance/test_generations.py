@@ -57,6 +57,17 @@ def test_status_shows_and_prune_removes_what_dead_loads_left(place: Place) -> No
     assert place.indices() == [index, next_index], "a load removes it too"
 
 
+def test_status_shows_a_closed_generation_beside_the_others(place: Place) -> None:
+    closed = place.load(items(1))["index"]
+    serving = place.load(items(2))["index"]
+    place.client.indices.close(index=closed)
+    state = place.json("status", "--platform", "730")
+    assert [(each["index"], each["items"]) for each in state["generations"]] == [(serving, 2), (closed, None)]
+    assert f"{closed}  kept  ? items, ? MB" in place.run("status").stdout
+    place.client.indices.close(index=serving)
+    assert place.json("status", "--platform", "730")["items"] is None
+
+
 def test_on_a_terminal_status_shows_a_table(place: Place) -> None:
     index = place.load(items(1200))["index"]
     command = [sys.executable, "-c", "from indexer.cli.main import main; main()", "status"]

@@ -1,10 +1,11 @@
 """The rule for pruning, and what counts as unfinished."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from indexer.engine.states import IndexState, expired, loading_alias, swap_actions
+from indexer.engine.states import IndexState, ProductsState, expired, loading_alias, swap_actions
 from mappings.names import Generation
 
 
@@ -41,6 +42,15 @@ def test_the_serving_the_named_and_then_the_newest_stay(keep: int, always: list[
 )
 def test_a_generation_is_unfinished_by_its_alias_or_its_settings(unfinished: bool, index: IndexState) -> None:
     assert index.unfinished is unfinished
+
+
+def test_a_generation_is_closed_where_one_of_its_indices_is() -> None:
+    closed = {"verified_before_close": "true"}
+    products = ProductsState(frozenset(), None, closed)
+    assert replace(state(1), settings=closed).closed
+    assert replace(state(1), products=products).closed
+    assert not replace(state(1), products=replace(products, settings={})).closed
+    assert not state(1).closed
 
 
 def test_what_belongs_to_a_generation_is_named_after_it() -> None:
