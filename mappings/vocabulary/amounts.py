@@ -1,15 +1,14 @@
 """How other languages write the words beside an amount. Pure."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from mappings.vocabulary.numerals import UNSPACED_LETTERS, Numerals, pattern_of, spelling_of
+from mappings.vocabulary.numerals import UNSPACED, UNSPACED_LETTERS, Numerals, pattern_of_words, spelling_of
 from mappings.vocabulary.words import words_of
 
-UNSPACED = re.compile(rf"[{UNSPACED_LETTERS}]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _UNIT = r"[^\W\d_]{1,12}"  # of an amount, in whatever language
 _AMOUNT = re.compile(rf"\d\s*(?:{_UNIT})?\s*$")
@@ -160,12 +159,17 @@ class AmountWords:
         if at and text[at - 1].isdecimal() and any(spelling.is_at_once for _, spelling in spellings):
             return None
         for end, spelling in spellings:
-            amount = None if spelling.is_name or spelling.is_after else self._amount_next.match(text, end)
+            amount = None if spelling.is_name or spelling.is_after else self._amount_at(text, letters, end)
             if amount is not None and not (
                 spelling.is_at_once and self._has_trailing_bound(text, letters, amount.end())
             ):
                 return AmountMatch(at, amount.end(), before=spelling.word)
         return self._float_bound(text, letters, at, spellings)
+
+    def _amount_at(self, text: str, letters: str, at: int) -> re.Match[str] | None:
+        """The beginning of the amount there, also behind a word such as `about` (`unter etwa 50`)."""
+        ends = (end for end, each in self._spellings_at(letters, _end_of_blanks(text, at)) if each.word == _ABOUT)
+        return next(filter(None, (self._amount_next.match(text, end) for end in (at, *ends))), None)
 
     def _has_trailing_bound(self, text: str, letters: str, at: int) -> bool:
         """Whether the amount there has a bound of its own: in `FT以上で300ドル以内` the first is of FT."""
@@ -247,7 +251,7 @@ class AmountWords:
     @cached_property
     def _price(self) -> re.Pattern[str]:
         """What finds amounts with their unit in words, no other number beside them."""
-        return re.compile(rf"(?<!\d)(?<!\d\s)(?:{_words(self._prices)})(?!\s*[.,]?\d)", re.IGNORECASE)
+        return re.compile(rf"(?<!\d)(?<!\d\s)(?:{pattern_of_words(self._prices)})(?!\s*[.,]?\d)", re.IGNORECASE)
 
     @cached_property
     def _amount_next(self) -> re.Pattern[str]:
@@ -316,7 +320,7 @@ class AmountWords:
         """What finds the first amount of a range with the words beside it."""
         if not self._ranges:
             return None
-        first, middle, last = (_words(filter(None, words)) for words in zip(*self._ranges, strict=True))
+        first, middle, last = (pattern_of_words(filter(None, words)) for words in zip(*self._ranges, strict=True))
         no_last = rf"(?!{last})" if last else ""
         number, unit = rf"{self._sign}?\s*\d[\d.,]*k?\s*", rf"(?:[$€£]|{_UNIT})?"
         before = rf"(?:(?P<first>{first})\s*)?(?<![\d.,a-zа-яё])(?P<low>{number}{unit}?)\s*(?P<middle>{middle})"
@@ -384,17 +388,3 @@ def _end_of_blanks(text: str, at: int) -> int:
     while at < len(text) and text[at].isspace():
         at += 1
     return at
-
-
-def _words(spellings: Iterable[str]) -> str:
-    """A pattern of whole words; a script that has no blanks between words may go on with one."""
-    spelt = list(spellings)
-    unspaced = [each for each in spelt if UNSPACED.match(each)]
-    spaced = [each for each in spelt if each not in unspaced]
-    return "|".join(
-        rf"{start}{pattern_of(each, _end_of)}" for start, each in ((r"(?<![^\W\d_])", spaced), ("", unspaced)) if each
-    )
-
-
-def _end_of(spelling: str) -> str:
-    return "" if UNSPACED.search(spelling) else r"(?![^\W\d_])"

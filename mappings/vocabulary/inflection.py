@@ -6,8 +6,8 @@ Pure.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from sys import intern
 
-from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry
+from mappings.vocabulary.numerals import UNSPACED
 
 MIN_STEM = 3  # letters before an ending, at least
 MIN_WORD_STEM = 4  # of a spelling of one word

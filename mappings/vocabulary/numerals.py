@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Any
 
 UNSPACED_LETTERS = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # of scripts whose words follow without blanks
+UNSPACED = re.compile(rf"[{UNSPACED_LETTERS}]")
 HUNDRED, THOUSAND, TEN_THOUSAND = 100, 1000, 10_000  # they multiply what stands before them
 _SCALES = (HUNDRED, THOUSAND, TEN_THOUSAND)
 _LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")  # of a script that has blanks between words
@@ -268,3 +269,17 @@ def _branches(node: dict[str, Any]) -> str:
 def spelling_of(text: str) -> str:
     """A text as spellings are looked up: in small letters, with single blanks."""
     return " ".join(text.lower().split())
+
+
+def pattern_of_words(spellings: Iterable[str]) -> str:
+    """A pattern of whole words; a script that has no blanks between words may go on with one."""
+    spelt = list(spellings)
+    unspaced = [each for each in spelt if UNSPACED.match(each)]
+    spaced = [each for each in spelt if each not in unspaced]
+    return "|".join(
+        rf"{start}{pattern_of(each, _end_of)}" for start, each in ((r"(?<![^\W\d_])", spaced), ("", unspaced)) if each
+    )
+
+
+def _end_of(spelling: str) -> str:
+    return "" if UNSPACED.search(spelling) else r"(?![^\W\d_])"

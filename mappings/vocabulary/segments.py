@@ -5,9 +5,8 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry
-from mappings.vocabulary.numerals import UNSPACED_LETTERS
+from mappings.vocabulary.numerals import UNSPACED, UNSPACED_LETTERS
 from mappings.vocabulary.words import letters_of
 
 # runs of one script, those in which words follow each other without blanks apart

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from api.search.parsing.words import MAX_JOIN, Term, Word, count_at, few_in, finished, is_count, names_in, words_in
-from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Meaning, Role, values_of
+from mappings.vocabulary.numerals import UNSPACED
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text
 

@@ -17,8 +17,8 @@ from api.search.parsing.spellings import (
     Spellings,
 )
 from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, finished, is_named, segmented, with_counts_apart
-from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Role
+from mappings.vocabulary.numerals import UNSPACED
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import words_and_gaps
 

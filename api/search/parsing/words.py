@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
-from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Meaning
-from mappings.vocabulary.numerals import Numerals
+from mappings.vocabulary.numerals import UNSPACED, Numerals
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
 
