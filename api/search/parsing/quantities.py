@@ -285,7 +285,8 @@ def _price(match: re.Match[str]) -> Quantity | None:
     is_around = bool(groups.get("around")) and not groups.get("most") and not groups.get("least")
     # `2014+` is no price, `20+` is more likely one than not
     is_plus = match.group().strip().endswith("+") and not units
-    if (is_plus or (is_around and not units)) and not (_may_be_prices(groups) and (is_plus or low >= _FEWEST)):
+    may_count = is_around and not units
+    if ((is_plus or may_count) and not _may_be_prices(groups)) or (may_count and low < _FEWEST):
         return None
     if is_around:
         share = low * _AROUND_SHARE

@@ -53,7 +53,7 @@ async def test_changes_of_orders_have_their_actors(store: Store, new_order: NewO
     assert {entry.subject for entry in first} == {order.id}
 
 
-async def test_what_commands_and_requests_did_is_told_in_the_order_of_time(store: Store, new_order: NewOrders) -> None:
+async def test_what_commands_and_requests_did_is_listed_in_order_of_time(store: Store, new_order: NewOrders) -> None:
     await recorded(store, 4)
     async with store.transaction() as connection:
         for n in range(3):
