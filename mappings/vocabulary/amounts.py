@@ -6,12 +6,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from mappings.vocabulary.numerals import UNSPACED, UNSPACED_LETTERS, Numerals, pattern_of_words, spelling_of
+from mappings.vocabulary.numerals import (
+    UNSPACED,
+    UNSPACED_LETTERS,
+    Numerals,
+    pattern_of_words,
+    small_letters,
+    spelling_of,
+)
+from mappings.vocabulary.ranges import UNIT, Ranges
 from mappings.vocabulary.words import words_of
 
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
-_UNIT = r"[^\W\d_]{1,12}"  # of an amount, in whatever language
-_AMOUNT = re.compile(rf"\d\s*(?:{_UNIT})?\s*$")
+_AMOUNT = re.compile(rf"\d\s*(?:{UNIT})?\s*$")
 TRAILING_BOUNDS = ("max", "min", "<max", ">min")  # behind an amount; the latter two exclude it
 _LEADING_BOUNDS = ("under", "over", "at most", "at least", "max", "min")
 _OR = "or"  # between two numbers (`seed 387 oder 179`)
@@ -22,6 +29,7 @@ MAX_WORDS = 60  # letters of the words before an amount
 _BEFORE = (*_LEADING_BOUNDS[:4], "float", "pattern")  # what stands before amounts alone
 _ENGLISH_BOUND = re.compile(
     rf"(?<![^\W\d_{UNSPACED_LETTERS}])(?:under|below|sub|over|above|than|max|maximum|budget|within|up\s*to|most|least|between|from|and|to|min"
+    r"|around|about|roughly|approximately"
     r"|(?:limit|cap|ceiling|budget|max|maximum|most)\s+of)\s*$",
     re.IGNORECASE,
 )
@@ -32,7 +40,8 @@ CURRENCIES = {
     "GBP": ("gbp", "pound", "pounds"),
 }
 CURRENCY_WORDS = "|".join(word for words in CURRENCIES.values() for word in words)
-ENGLISH_MONEY = re.compile(rf"\s*(?:{CURRENCY_WORDS}|cents?)(?!\w)", re.IGNORECASE)
+ENGLISH_UNITS = (*CURRENCY_WORDS.split("|"), "cents", "cent")
+ENGLISH_MONEY = re.compile(rf"\s*(?:{'|'.join(ENGLISH_UNITS)})(?!\w)", re.IGNORECASE)
 _SPACED_LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")
 _ENDS_AMOUNT = frozenset("k$€£")
 _BEFORE_ALONE = _LEADING_BOUNDS[:4]  # bounds that no amount has behind it
@@ -81,7 +90,6 @@ class AmountWords:
     """What a vocabulary's words beside amounts are in English, and what finds them.
 
     `prices` are amounts with their unit in words, which stand beside a bound: `under доллара`.
-    `ranges` are written as `zwischen … und`, or `… ile … arası`: an amount stands at each `…`, and behind the words.
     `numerals` are the words of amounts themselves.
     """
 
@@ -93,9 +101,10 @@ class AmountWords:
         numerals: Mapping[int, Sequence[str]],
     ) -> None:
         self.numerals = Numerals(numerals)
-        self._words = {spelling_of(each): word for word, spellings in amounts.items() for each in spellings}
+        self._words = {each: each for each in ENGLISH_UNITS}
+        self._words |= {spelling_of(each): word for word, spellings in amounts.items() for each in spellings}
         self._prices = {spelling_of(each): amount for amount, spellings in prices.items() for each in spellings}
-        self._ranges = {tuple(spelling_of(part) for part in f"{each}…".split("…")[:3]) for each in ranges}
+        self.ranges = Ranges(ranges, self._sign)
 
     def in_english(
         self, text: str, english_of: Callable[[str, AmountMatch], str], is_name: Callable[[str], bool]
@@ -115,11 +124,11 @@ class AmountWords:
         def is_taken(at: int) -> bool:
             return _has_bound(text, at, bound_at, end) or is_name(text[max(0, at - MAX_WORDS) : at])
 
-        letters = _small(text)
+        letters = small_letters(text)
         while at < len(text):
             match = self._before(text, letters, at) if letters[at] in self._beginnings else None
             if match is None and at and (letters[at - 1] in _ENDS_AMOUNT or letters[at - 1].isdecimal()):
-                match = self._after(text, letters, at, is_taken)
+                match = self._after(text, letters, at, is_taken, is_name)
             if match is None:
                 at += 1
                 continue
@@ -133,21 +142,29 @@ class AmountWords:
         """The text with amounts in words in digits: behind a bound, or in front of a unit; see `Numerals.in_digits`."""
         if self._prices and self._price.search(text):
             text = self._price.sub(self._price_in_digits, text)
-        return self.numerals.in_digits(text, self._is_amount, is_name, is_word, self._middles)
+        return self.numerals.in_digits(text, self._is_amount, is_name, is_word, self.ranges.middles)
 
     def _price_in_digits(self, match: re.Match[str]) -> str:
-        before, amount = match.string[: match.start()], self._prices[spelling_of(match.group())]
-        is_one = amount.startswith("1 ")  # its words stand behind other numbers, too
-        is_price = (
-            self._is_bound(before[-MAX_WORDS:]) if is_one else self._is_amount(before, "", match.string[match.end() :])
-        )
+        before, rest = match.string[: match.start()], match.string[match.end() :]
+        amount = self._prices[spelling_of(match.group())]
+        if amount.startswith("1 ") and not self._is_alone(before, match.group()):
+            is_price = self._is_bound(before[-MAX_WORDS:])
+        else:
+            is_price = self._is_amount(before, "", rest)
         return f" {amount} " if is_price else match.group()
+
+    def _is_alone(self, before: str, words: str) -> bool:
+        """Whether words for one of a unit say the one (`한 달러`), with no numeral before it (`스물한 달러`)."""
+        if UNSPACED.match(before[-1:]) or self.numerals.value_of("".join(before.split()[-1:])):
+            return False
+        return " " in words or bool(UNSPACED.match(words))
 
     def has(self, word: str) -> bool:
         return spelling_of(word) in self._words
 
     def make_tables(self) -> None:
-        _ = (self._beginnings, self._bound_letters, self._amount_next, self._price, self.ranges, self.numerals.pattern)
+        _ = (self._beginnings, self._bound_letters, self._amount_next, self._price)
+        _ = (self.ranges.pattern, self.numerals.pattern)
 
     def _before(self, text: str, letters: str, at: int) -> AmountMatch | None:
         """The words there that stand before an amount."""
@@ -193,7 +210,9 @@ class AmountWords:
                     return AmountMatch(at, amount.end(), before=f"float {bound.word}")
         return None
 
-    def _after(self, text: str, letters: str, at: int, is_taken: Callable[[int], bool]) -> AmountMatch | None:
+    def _after(
+        self, text: str, letters: str, at: int, is_taken: Callable[[int], bool], is_name: Callable[[str], bool]
+    ) -> AmountMatch | None:
         """The words behind the amount which ends there; `is_taken` tells whether it can have no bound behind it."""
         if not _AMOUNT_END.match(text, at):
             return None
@@ -205,6 +224,8 @@ class AmountWords:
                 continue
             if _is_letter(text[end : end + 1]) and spelling.word in TRAILING_BOUNDS and is_taken(at):
                 continue  # the beginning of another word (`P250 超新星`)
+            if spelling.word == _ABOUT and is_name(text[max(0, at - MAX_WORDS) : at]):
+                continue  # `ak 47 or so`
             bounds = self._spellings_at(letters, _end_of_blanks(text, end))
             bound_end, bound = next(((to, each.word) for to, each in bounds if each.word in _BOUNDS_AFTER), (end, ""))
             unit, _, last = spelling.word.rpartition(" ") if spelling.is_after else (spelling.word, "", bound)
@@ -242,7 +263,7 @@ class AmountWords:
         """All that spellings begin with, and the spellings."""
         beginnings: dict[str, _Spelling | None] = {}
         for spelling, word in self._words.items():
-            letters = _small(spelling)
+            letters = small_letters(spelling)
             for length in range(1, len(letters)):
                 beginnings.setdefault(letters[:length], None)
             beginnings[letters] = _spelling(spelling, word)
@@ -260,10 +281,10 @@ class AmountWords:
 
     def _is_amount(self, before: str, numeral: str, rest: str) -> bool:
         """Whether a numeral is an amount: it stands behind a bound, or in front of a unit or of a bound of its own."""
-        spellings = self._spellings_at(_small(f"{numeral}{rest}"), 0) if numeral else ()
+        spellings = self._spellings_at(small_letters(f"{numeral}{rest}"), 0) if numeral else ()
         if any(end > len(numeral) and self._amount_next.match(f"{numeral}{rest}", end) for end, _ in spellings):
             return False  # `um die 100`
-        following = self._spellings_at(_small(rest), _end_of_blanks(rest, 0))
+        following = self._spellings_at(small_letters(rest), _end_of_blanks(rest, 0))
         if any(each.word in (*_BOUNDS, _ABOUT) and self._amount_next.match(rest, end) for end, each in following):
             return False  # `un massimo di 50$`
         if self._is_bound(before[-MAX_WORDS:]) or ENGLISH_MONEY.match(rest):
@@ -274,7 +295,7 @@ class AmountWords:
 
     def _is_bound(self, words: str) -> bool:
         """Whether the words end with a bound that is not one of the amount before it (`20刀以下 二西莫夫`)."""
-        letters, last = _small(words), len(words.rstrip())
+        letters, last = small_letters(words), len(words.rstrip())
         english = _ENGLISH_BOUND.search(words)
         for at in range(last if english is None else english.start() + 1):
             is_english = english is not None and at == english.start()
@@ -283,48 +304,19 @@ class AmountWords:
             ):
                 continue
             ending = (each.word for end, each in self._spellings_at(letters, at) if end == last)
-            word = next((word for word in ending if word in _BOUNDS), "")
+            word = next((word for word in ending if word in (*_BOUNDS, _ABOUT)), "")
             beside = spelling_of(letters[at:last])
-            if beside in self._range_middles and _AMOUNT.search(words[:at]):
+            if beside in self.ranges.unspaced_middles and _AMOUNT.search(words[:at]):
                 return True  # `3000到1万`
-            if is_english or word or beside in self._range_beginnings:
+            if is_english or word or beside in self.ranges.beginnings:
                 return not (word in TRAILING_BOUNDS and _AMOUNT.search(words[:at]))
         return False
 
     @cached_property
     def _bound_letters(self) -> frozenset[str]:
         """The letters that bounds, and the words before a range, begin with."""
-        words = (*self._words, *self._range_beginnings, *self._range_middles)
-        return frozenset(_small(each)[0] for each in words)
-
-    @cached_property
-    def _range_beginnings(self) -> frozenset[str]:
-        return frozenset(_small(first) for first, *_ in self._ranges if first)
-
-    @cached_property
-    def _middles(self) -> frozenset[str]:
-        return frozenset(_small(middle) for _, middle, _ in self._ranges)
-
-    @cached_property
-    def _range_middles(self) -> frozenset[str]:
-        """Words between two amounts that have no blanks beside them."""
-        return frozenset(filter(UNSPACED.match, self._middles))
-
-    def is_range(self, match: re.Match[str]) -> bool:
-        """Whether the words that `ranges` found beside an amount belong together."""
-        first, middle, last = (spelling_of(match[name] or "") for name in ("first", "middle", "last"))
-        return any((before, middle, after) in self._ranges for before in {first, ""} for after in {last, ""})
-
-    @cached_property
-    def ranges(self) -> re.Pattern[str] | None:
-        """What finds the first amount of a range with the words beside it."""
-        if not self._ranges:
-            return None
-        first, middle, last = (pattern_of_words(filter(None, words)) for words in zip(*self._ranges, strict=True))
-        no_last = rf"(?!{last})" if last else ""
-        number, unit = rf"{self._sign}?\s*\d[\d.,]*k?\s*", rf"(?:[$€£]|{_UNIT})?"
-        before = rf"(?:(?P<first>{first})\s*)?(?<![\d.,a-zа-яё])(?P<low>{number}{unit}?)\s*(?P<middle>{middle})"
-        return re.compile(rf"{before}(?=\s*{number}{no_last}{unit}\s*(?P<last>{last})?)", re.IGNORECASE)
+        words = (*self._words, *self.ranges.beginnings, *self.ranges.unspaced_middles)
+        return frozenset(small_letters(each)[0] for each in words)
 
     @cached_property
     def _sign(self) -> str:
@@ -365,23 +357,12 @@ def _ends(spelling: _Spelling, letters: str, start: int, end: int) -> bool:
     Korean words have blanks between them, so behind one a single letter that goes on is of another (`553 불도저`).
     """
     if spelling.ends_word:
-        return not _is_letter(letters[end : end + 1])
+        return not _SPACED_LETTER.match(letters, end)
     return not (spelling.ends_syllable and letters[:start][-1:].isspace() and _HANGUL.match(letters, end))
 
 
 def _is_letter(letter: str) -> bool:
     return letter.isalnum() and not letter.isdecimal()
-
-
-def _small(text: str) -> str:
-    """The text in small letters, each in its place, `ı` as `i`."""
-    small = text.lower()
-    if len(small) != len(text):
-        small = "".join(each if len(each := letter.lower()) == 1 else letter for letter in text)
-    return small if small.isascii() else small.translate(_SMALL)
-
-
-_SMALL = str.maketrans("ıİſ", "iis")
 
 
 def _end_of_blanks(text: str, at: int) -> int:

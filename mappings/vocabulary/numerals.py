@@ -271,6 +271,17 @@ def spelling_of(text: str) -> str:
     return " ".join(text.lower().split())
 
 
+def small_letters(text: str) -> str:
+    """The text in small letters, each in its place, `ı` as `i`."""
+    small = text.lower()
+    if len(small) != len(text):
+        small = "".join(each if len(each := letter.lower()) == 1 else letter for letter in text)
+    return small if small.isascii() else small.translate(_SMALL)
+
+
+_SMALL = str.maketrans("ıİſ", "iis")
+
+
 def pattern_of_words(spellings: Iterable[str]) -> str:
     """A pattern of whole words; a script that has no blanks between words may go on with one."""
     spelt = list(spellings)

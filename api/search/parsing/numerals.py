@@ -54,7 +54,7 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
     is_name = partial(_ends_with_name, vocabulary=vocabulary)
     text = _numerals_in_digits(text, is_name, vocabulary)
     if numbers := len(_NUMBER.findall(text)):
-        if numbers > 1 and (ranges := vocabulary.amount_words.ranges) is not None:
+        if numbers > 1 and (ranges := vocabulary.amount_words.ranges.pattern) is not None:
             text = ranges.sub(lambda match: _range(match, vocabulary), text, count=MAX_RANGES)
         text = vocabulary.amount_words.in_english(text, _english, is_name)
         text = _GROUPED.sub(r"\1\2\3", text) if numbers > 1 else text
@@ -86,9 +86,11 @@ def _without_currency(match: re.Match[str]) -> str:
 
 
 def _range(match: re.Match[str], vocabulary: Vocabulary) -> str:
-    low, middle = match["low"], match["middle"]
-    if not vocabulary.amount_words.is_range(match) or (middle.isascii() and low[-1:].isdigit()):
+    low, middle = match["low"], match["middle"][:1]
+    if low[-1:].isdigit() and middle.isascii() and middle.isalpha():
         return match.group()  # no blank between (`2a2f`)
+    if not vocabulary.amount_words.ranges.is_range(match):
+        return match.group()
     number, unit = _number_and_unit(low)
     if unit and not (vocabulary.amount_words.has(unit) or ENGLISH_MONEY.match(unit)):
         return match.group()  # no amount (`phase 4 bayonet bis 500`, `661 pattern bis 500`)

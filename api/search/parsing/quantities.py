@@ -113,7 +113,7 @@ _SEED_FORMS = (
 _EXTREME = r"m(?:ax|in)(?:imum)?(?!\w|\s*wear)"
 _AROUND = r"(?<!\w)(?P<around>(?:around|about|roughly|approx(?:imately)?\.?|circa)\s+)"
 _MAY_COUNT = re.compile(rf"(?i)\+$|^{_AROUND}.*\d$")
-_AROUND_AFTER = r"\s*(?P<around>(?<!\w)(?:about|ish|or\s+so|give\s+or\s+take))(?!\w)(?!\s*[$€£]?\s*\d)"
+_AROUND_AFTER = r"\s*(?P<around>(?<!\w)about)(?!\w)(?!\s*[$€£]?\s*\d)"
 _PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
 _PRICE_FORMS = (
     rf"{_START}{_LOW}\s*<=?\s*price\s*<=?\s*{_HIGH}{_END}",

@@ -332,7 +332,7 @@ def test_below_the_least_float_is_below_0() -> None:
         ("around 4k", (3000, 5000)),
         ("about 100$", (75, 125)),
         ("100 about", (75, 125)),
-        ("100 bucks or so", (75, 125)),
+        ("100 bucks about", (75, 125)),
         ("100 about max", (None, 100)),
         ("budget around 110", (None, 110)),
         ("around $1.50", (1.125, 1.875)),
