@@ -34,6 +34,9 @@ _ASKED = re.compile(
     rf"(?P<after>[\s,]*{ASKING_PRICE}(?!\s*[$€£]?\s*\d[\d.,]*+k?(?![\s,]*{ASKING_PRICE})))?",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(
+    r"(?<!\w)(?P<word>[^\W\d_]{1,12}\s?)(?P<first>[1-9])\s?[-\u2013]\s?(?P<last>[1-9])(?![\w.,]|\s*[$€£])"
+)
 _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 
 
@@ -58,7 +61,8 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
             text = ranges.sub(lambda match: _range(match, vocabulary), text, count=MAX_RANGES)
         text = vocabulary.amount_words.in_english(text, _english, is_name)
         text = _GROUPED.sub(r"\1\2\3", text) if numbers > 1 else text
-    text = _SUB.sub("sub ", text) if "-" in text else text
+    if "-" in text or "\u2013" in text:
+        text = _NUMBERED.sub(partial(_each_numbered, vocabulary=vocabulary), _SUB.sub("sub ", text))
     return _with_asked(text) if "@" in text or ASKING_PRICE in text else text
 
 
@@ -97,6 +101,15 @@ def _range(match: re.Match[str], vocabulary: Vocabulary) -> str:
     if _ends_with_name(f"{match.string[: match.start()]}{number}", vocabulary):
         return match.group()
     return f" between {low} - "
+
+
+def _each_numbered(match: re.Match[str], vocabulary: Vocabulary) -> str:
+    """The names from the first to the second number where both are known (`phase 1-4`), as alternatives."""
+    names = [letters_of([match["word"].strip(), match[end]]) for end in ("first", "last")]
+    numbers = range(int(match["first"]), int(match["last"]) + 1)
+    if not numbers or not all(name in vocabulary.entries for name in names):
+        return match.group()
+    return "/".join(f"{match['word']}{number}" for number in numbers)
 
 
 def _ends_with_name(text: str, vocabulary: Vocabulary) -> bool:

@@ -111,7 +111,7 @@ _SEED_FORMS = (
     rf"{_START}(?P<seeds>\d{{1,4}})\s+{_SEED}(?!\w)",
 )
 _EXTREME = r"m(?:ax|in)(?:imum)?(?!\w|\s*wear)"
-_AROUND = r"(?<!\w)(?P<around>(?:around|about|roughly|approx(?:imately)?\.?|circa)\s+)"
+_AROUND = r"(?P<around>(?<!\w)(?:around|about|roughly|approx(?:imately)?\.?|circa)\s+|(?<!\S)[~\u2248]\s?)"
 _MAY_COUNT = re.compile(rf"(?i)\+$|^{_AROUND}.*\d$")
 _AROUND_AFTER = r"\s*(?P<around>(?<!\w)about)(?!\w)(?!\s*[$€£]?\s*\d)"
 _PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
