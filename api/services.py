@@ -42,7 +42,8 @@ from api.vocabulary.routes import VocabularyServices
 from mappings.platforms import Platforms
 from store.connection.engine import Store
 
-ORDER_POOL = {"connections": 8, "cached_bytes": 2 * 1024**2}  # of shared documents: an order reads one item
+ORDER_CONNECTIONS = 8
+ORDER_CACHED_BYTES = 2 * 1024**2  # of shared documents: an order reads one item
 
 
 class Closable(Protocol):
@@ -90,9 +91,8 @@ async def open_services(
     """Builds the services; `resources` closes them in reverse order, so that tasks end before what they use."""
     store = _closed_by(resources, _store(settings, metrics))
     # two pools of connections, so that searches never take those of orders
-    cached, ejected = settings.product_cache_mib * 1024**2, metrics.engine.set_ejected_nodes
-    engine = _closed_by(resources, _engine(settings, metrics, "search", cached_bytes=cached, on_ejected=ejected))
-    order_engine = _closed_by(resources, _engine(settings, metrics, "order", **ORDER_POOL))
+    engine = _closed_by(resources, _search_engine(settings, metrics))
+    order_engine = _closed_by(resources, _order_engine(settings, metrics))
     writers = _closed_by(resources, CatalogueWriters(settings, store))
     tasks = BackgroundTasks()
     feed = change_feed(settings, platforms, store, tasks, metrics, resources, intervals)
@@ -155,9 +155,24 @@ def _rate_limits(settings: Settings, metrics: Metrics) -> RateLimits:
     )
 
 
-def _engine(settings: Settings, metrics: Metrics, pool: str, **options: Any) -> Engine:
-    observer = EngineObserver(pool, metrics.engine, traced=settings.tracing)
-    return Engine(settings, settings.search_timeout, observer=observer, **options)
+def _search_engine(settings: Settings, metrics: Metrics) -> Engine:
+    return Engine(
+        settings,
+        settings.search_timeout,
+        cached_bytes=settings.product_cache_mib * 1024**2,
+        on_ejected=metrics.engine.set_ejected_nodes,
+        observer=EngineObserver("search", metrics.engine, traced=settings.tracing),
+    )
+
+
+def _order_engine(settings: Settings, metrics: Metrics) -> Engine:
+    return Engine(
+        settings,
+        settings.search_timeout,
+        cached_bytes=ORDER_CACHED_BYTES,
+        connections=ORDER_CONNECTIONS,
+        observer=EngineObserver("order", metrics.engine, traced=settings.tracing),
+    )
 
 
 def _store(settings: Settings, metrics: Metrics) -> Store:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 import orjson
 from msgspec.json import Decoder
@@ -20,6 +20,14 @@ from mappings.platforms import Platform
 from mappings.transport.nodes import Observer
 
 Read = TypeVar("Read")
+
+
+class CallOptions(TypedDict, total=False):
+    """What may be given to `Calls` by name."""
+
+    on_ejected: Callable[[int], None]
+    connections: int
+    observer: Observer | None
 
 
 class Calls:

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import Final, Unpack
 
 import orjson
 
-from api.engine.calls import Calls
+from api.engine.calls import CallOptions, Calls
 from api.engine.documents import ProductDocument, read_products
 from api.engine.errors import (
     LOAD_AGAIN,
@@ -59,7 +59,9 @@ Request = tuple[Sequence[str], Json]
 class Searches(Calls):
     """Searches OpenSearch through the platforms' aliases."""
 
-    def __init__(self, settings: SearchSettings, timeout: float, *, cached_bytes: int = 0, **options: Any) -> None:
+    def __init__(
+        self, settings: SearchSettings, timeout: float, *, cached_bytes: int = 0, **options: Unpack[CallOptions]
+    ) -> None:
         """As `Calls` with these options; `cached_bytes` of shared documents are cached."""
         super().__init__(settings, timeout, **options)
         self._definition = read_definition()
