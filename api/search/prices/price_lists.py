@@ -17,6 +17,7 @@ from cachetools import LRUCache
 from api.background import BackgroundTasks
 from api.engine.responses import Json
 from api.errors import ApiError
+from api.log import log
 from api.search.prices.representation import SEPARATOR
 from api.search.response_cache import IndexRevision
 from mappings.platforms import Platform
@@ -86,7 +87,8 @@ class PriceLists:
 
     async def make(self, key: Key, platform: Platform, rows: MakeRows) -> PriceList:
         """A new list; callers at the same time share one (single flight). Raises ApiError `search_unavailable`,
-        `overloaded` where it takes longer than a minute: it is made all the same, for who asks again.
+        `overloaded` where the disk has no room for it, or it takes longer than a minute: it is made all the same, for
+        who asks again.
         """
         task = self._in_flight.get(key)
         if task is None:
@@ -102,7 +104,11 @@ class PriceLists:
         try:
             # the revision before the rows: a change meanwhile makes the list newer than it is taken for
             revision = await self._revision.current([platform])
-            prices = await _written(rows(), revision)
+            try:
+                prices = await _written(rows(), revision)
+            except OSError as error:
+                log.error("a price list could not be written: is there room for temporary files?", error=str(error))
+                raise ApiError("overloaded", "the price list could not be written: ask again later") from error
             if clears == self._clears:
                 prices.fresh_until = started + self._fresh_seconds
                 self._lists[key] = prices
