@@ -13,6 +13,7 @@ from mappings.vocabulary.numerals import (
     pattern_of_words,
     small_letters,
     spelling_of,
+    spellings_of,
 )
 from mappings.vocabulary.ranges import UNIT, Ranges
 from mappings.vocabulary.words import words_of
@@ -23,6 +24,7 @@ TRAILING_BOUNDS = ("max", "min", "<max", ">min")  # behind an amount; the latter
 _LEADING_BOUNDS = ("under", "over", "at most", "at least", "max", "min")
 _OR = "or"  # between two numbers (`seed 387 oder 179`)
 _ABOUT = "about"  # on either side of an amount
+_AFTER_UNIT = "unit "  # before a bound that stands behind a unit alone (`dolardan ucuz`)
 _BOUNDS_AFTER = (*TRAILING_BOUNDS, "or less", "or more", _ABOUT)
 _BOUNDS = (*_LEADING_BOUNDS, "<max", ">min")
 MAX_WORDS = 60  # letters of the words before an amount
@@ -102,8 +104,8 @@ class AmountWords:
     ) -> None:
         self.numerals = Numerals(numerals)
         self._words = {each: each for each in ENGLISH_UNITS}
-        self._words |= {spelling_of(each): word for word, spellings in amounts.items() for each in spellings}
-        self._prices = {spelling_of(each): amount for amount, spellings in prices.items() for each in spellings}
+        self._words |= _spelt(amounts)
+        self._prices = _spelt(prices)
         self.ranges = Ranges(ranges, self._sign)
 
     def in_english(
@@ -116,8 +118,6 @@ class AmountWords:
         Bounds and `pattern` may follow the name at once in a script without blanks (`刀低于500`). Its units of one
         letter stand behind amounts alone (`刀 100` is a knife).
         """
-        if not self._words:
-            return text
         english, end, at = "", 0, 0
         bound_at = -1  # where the last amount begins that has a bound before it
 
@@ -226,8 +226,9 @@ class AmountWords:
                 continue  # the beginning of another word (`P250 超新星`)
             if spelling.word == _ABOUT and is_name(text[max(0, at - MAX_WORDS) : at]):
                 continue  # `ak 47 or so`
-            bounds = self._spellings_at(letters, _end_of_blanks(text, end))
-            bound_end, bound = next(((to, each.word) for to, each in bounds if each.word in _BOUNDS_AFTER), (end, ""))
+            bounds = self._spellings_at(letters, _end_of_blanks(text, end), after_unit=spelling.word not in _BOUNDS)
+            words = ((to, each.word.removeprefix(_AFTER_UNIT)) for to, each in bounds)
+            bound_end, bound = next(((to, word) for to, word in words if word in _BOUNDS_AFTER), (end, ""))
             unit, _, last = spelling.word.rpartition(" ") if spelling.is_after else (spelling.word, "", bound)
             if spelling.word in TRAILING_BOUNDS:
                 unit, last = "", spelling.word
@@ -240,7 +241,7 @@ class AmountWords:
         """Whether a bound between two amounts may be of the next; scripts without blanks have them behind amounts."""
         return self._amount_next.match(text, end) is not None and not UNSPACED.search(text, at, end)
 
-    def _spellings_at(self, letters: str, at: int) -> Sequence[tuple[int, _Spelling]]:
+    def _spellings_at(self, letters: str, at: int, *, after_unit: bool = False) -> Sequence[tuple[int, _Spelling]]:
         """The spellings that begin there with their ends, the longest first."""
         spellings: list[tuple[int, _Spelling]] = []
         beginning, end, last = "", at, len(letters)
@@ -253,7 +254,11 @@ class AmountWords:
             end += 1
             if is_blank:
                 end = _end_of_blanks(letters, end)
-            elif (spelling := self._beginnings[beginning]) is not None and _ends(spelling, letters, at, end):
+                continue
+            spelling = self._beginnings[beginning]
+            if spelling is None or (spelling.word.startswith(_AFTER_UNIT) and not after_unit):
+                continue
+            if _ends(spelling, letters, at, end):
                 spellings.append((end, spelling))
         spellings.reverse()
         return spellings
@@ -322,6 +327,13 @@ class AmountWords:
     def _sign(self) -> str:
         signs = "|".join(re.escape(each) for each in self._words if not words_of(each))
         return rf"(?:R?\$|[€£]|(?:usd|eur|gbp)(?!\w){'|' if signs else ''}{signs})"
+
+
+def _spelt(words: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The word of each spelling; one with accents goes before another that only lacks them."""
+    pairs = [(spelling_of(each), each, word) for word, spellings in words.items() for each in spellings]
+    plain = {other: word for _, each, word in pairs for other in spellings_of(each)}
+    return plain | {spelling: word for spelling, _, word in pairs}
 
 
 def _spelling(spelling: str, word: str) -> _Spelling:

@@ -1,6 +1,7 @@
 """Amounts that are written in words: `two hundred dollars`, `до двухсот`, `zweihundertfünfzig Euro`. Pure."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -48,7 +49,9 @@ class Numerals:
     """
 
     def __init__(self, spellings: Mapping[int, Sequence[str]]) -> None:
-        self._values = {spelling_of(each): value for value, words in spellings.items() for each in words}
+        self._values = {
+            each: value for value, words in spellings.items() for word in words for each in spellings_of(word)
+        }
 
     def in_digits(
         self,
@@ -269,6 +272,20 @@ def _branches(node: dict[str, Any]) -> str:
 def spelling_of(text: str) -> str:
     """A text as spellings are looked up: in small letters, with single blanks."""
     return " ".join(text.lower().split())
+
+
+def spellings_of(text: str) -> frozenset[str]:
+    """A text and, unless that is another word, the same without accents, as spellings are looked up."""
+    spelling = spelling_of(text)
+    plain = spelling.translate(_WITHOUT_ACCENTS)
+    return frozenset([spelling] if plain in _OTHER_WORDS else [spelling, plain])
+
+
+# Latin letters as people write them who have not the key
+_WITHOUT_ACCENTS = {
+    code: base for code in range(0xC0, 0x250) if (base := unicodedata.normalize("NFD", chr(code))[0]).isascii()
+} | str.maketrans("ıſłøđё", "islodе")
+_OTHER_WORDS = {"max", "min", "stuck"}
 
 
 def small_letters(text: str) -> str:

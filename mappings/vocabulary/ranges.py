@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from mappings.vocabulary.numerals import UNSPACED, pattern_of_words, small_letters, spelling_of
+from mappings.vocabulary.numerals import UNSPACED, pattern_of_words, small_letters, spelling_of, spellings_of
 
 UNIT = r"[^\W\d_]{1,12}"  # of an amount, in whatever language
 
@@ -16,7 +16,8 @@ class Ranges:
     """
 
     def __init__(self, spellings: Sequence[str], sign: str) -> None:
-        self._words = {tuple(spelling_of(part) for part in f"{each}…".split("…")[:3]) for each in spellings}
+        spelt = {other for each in spellings for other in spellings_of(f"{each}…")}
+        self._words = {tuple(part.strip() for part in each.split("…")[:3]) for each in spelt}
         self._sign = sign
         self.beginnings = frozenset(small_letters(first) for first, *_ in self._words if first)
         self.middles = frozenset(small_letters(middle) for _, middle, _ in self._words if middle)

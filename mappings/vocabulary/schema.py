@@ -102,8 +102,9 @@ class VocabularyFile(StrictModel):
     syllables: Mapping[str, str] = Field(default_factory=dict)  # {letters of a script of syllables: their sound}
     homophones: Mapping[str, str] = Field(default_factory=dict)  # {syllable: the characters that are typed so}
 
-    # Amounts.
-    amounts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)  # {English word beside one: spellings}
+    # Amounts. A spelling with accents is meant without them, too.
+    # {English word beside one: spellings}; `unit max` stands behind a unit alone (`dolardan fazla olmasın`)
+    amounts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     # {amount: spellings with its unit}: `0.5 usd`, and of one alone (`дешевле доллара`)
     prices: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     ranges: tuple[str, ...] = ()  # words beside two, each of which stands at `…` or at the end (`zwischen … und`)
