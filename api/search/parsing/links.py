@@ -48,7 +48,7 @@ _NOT_OF_ITEMS = re.compile(
 # a float without its zero: `lower than .2 float`
 _NO_ZERO = re.compile(r"(?<![\w.-])\.(?=\d)")
 # how many copies a pasted name has: `Sealed Graffiti | GTG (1)`
-_COPIES = re.compile(r"(?<=\s)\(\d\)")
+_COPIES = re.compile(r"(?<=\s)\((?:\d|\d{1,2}x|x\d{1,2})\)", re.IGNORECASE)
 # how many for how many: `1:1 knife only`
 _RATIO = re.compile(r"(?<![\d:.])\d:\d(?![\d:.])")
 # a heart, no bound: `thx <3`
@@ -59,6 +59,15 @@ _TRADABLE = re.compile(
     r"(?:\s*\([\d:]+\))?(?:\s+gmt)?",
     re.IGNORECASE,
 )
+# a price in keys: `m9 doppler: 105 keys`, `b/o 28 keys for a gut knife`
+_KEYS = re.compile(
+    r"(?:(?<=\S)\s*(?:[:=\u2013-]|(?<!\w)for)\s*\d{1,5}(?:[.,]\d{1,2})?\s*keys?[\s.!]*$"
+    r"|(?<!\w)b/?o:?\s*\d{1,5}\s*keys?(?!\w))",
+    re.IGNORECASE,
+)
+# a letter that is drawn out (`faaaade`); `III` is a number
+_DRAWN_OUT = re.compile(r"([^\W\d_])(?!\1)([^\W\d_ivxIVX])\2{3,}(?!\2)(?=[^\W\d_])", re.IGNORECASE)
+_UNDERSCORE = re.compile(r"(?<=[^\W_])_+(?=[^\W_])")
 # A chat's head, a picture's extension, hearts, ratios and dates of trade locks go; letters of trade posts are words.
 _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (_CHAT_LINE, ""),
@@ -79,13 +88,14 @@ _OR_ELSE = re.compile(r"\s*(?:[,;|+&]|(?<!\w)or(?!\w))\s*", re.IGNORECASE)
 
 def unpacked(text: str) -> str:
     """The text without what is of no item (a line's number, a chat's head, times), names in the place of links."""
+    text = _DRAWN_OUT.sub(r"\1\2", text)
     if text.replace(" ", "").isalpha():  # as most
         return text
     if "%" in text or "/" in text or "?" in text[:2]:
         text = _with_names(text)
     for pattern, replacement in _SUBSTITUTIONS:
         text = pattern.sub(replacement, text)
-    return _LIST_NUMBER.sub("", _of_items(text))
+    return _LIST_NUMBER.sub("", _UNDERSCORE.sub(" ", _of_items(text)))
 
 
 def _with_names(text: str) -> str:
@@ -134,7 +144,7 @@ def trade_part(text: str, is_payment: Callable[[str], bool]) -> str:
         text = _NEXT_NUMBER.sub("; ", text)
     marks = list(_TRADE_MARK.finditer(text))
     if not marks:
-        return text
+        return _KEYS.sub(" ", text)
     parts: dict[str, str] = {}
     for place, mark in enumerate(marks):
         end = marks[place + 1].start() if place + 1 < len(marks) else len(text)

@@ -16,6 +16,7 @@ from api.search.parsing.quantities import (
     Quantity,
     quantities_of,
     text_between,
+    with_asking_price,
     with_bare_seeds,
     with_inclusive_bounds,
 )
@@ -166,6 +167,8 @@ def parse_text(
     terms = _without_opened(_merged_alternatives(terms), vocabulary)
     if of_listing and vocabulary.plain and _is_plain_skin(terms):
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
+    if quantities and all(term.is_filler for term in terms):
+        terms = []  # `float < 0.02 and price < 12`
     sort = _sort(sorts, quantities)
     terms = _with_whole_names(_as_things(terms, vocabulary), vocabulary) if has_order or sort else terms
     finishes = finishes_of(terms, vocabulary, is_ordered=bool(has_order or sort))
@@ -224,12 +227,20 @@ def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quanti
     """The text, amounts in it written in digits and English, and its quantities."""
     text = trade_part(text, vocabulary.is_payment)
     text = with_digits(text, vocabulary)
-    return text, quantities_of(
+    quantities = quantities_of(
         text,
         lambda number: vocabulary.is_split_spelling(words_of(number)),
         lambda rest: vocabulary.begins_with_measure([letters_of_text(word) for word in rest.split()]),
         lambda: may_have_float(words_of(text), vocabulary),
     )
+    return text, with_asking_price(text, quantities, lambda: _is_buyers(text, vocabulary))
+
+
+def _is_buyers(text: str, vocabulary: Vocabulary) -> bool:
+    """Whether one word of a text, or two beside each other, say that something is bought."""
+    words = words_of(text)
+    spellings = {letters_of(words[at:end]) for at in range(len(words)) for end in (at + 1, at + 2)}
+    return not spellings.isdisjoint(vocabulary.buying | vocabulary.seeking)
 
 
 def may_have_float(words: Sequence[str], vocabulary: Vocabulary) -> bool:

@@ -128,6 +128,12 @@ _PRICE_FORMS = (
     rf"{_START}(?P<low>\d{{1,6}}[.,]\d\d|\d{{1,4}}[.,]\d{{1,2}}k){_END}(?!%)",  # cents, for it is no float
 )
 
+ASKED = "ASK"
+_PLAIN = re.compile(rf"(?:{_MARK}\s*)?{_NUMBER}(?:\s*{_UNIT})?", re.IGNORECASE)
+_DASHED = re.compile(r"[^\W\d_][^\d]*\s[-\u2013\u2014]\s*$")
+_ENDS = re.compile(r"\w")
+_BARE = re.compile(_NUMBER, re.IGNORECASE)
+
 
 @dataclass(frozen=True)
 class Quantity:
@@ -219,6 +225,23 @@ def with_bare_seeds(text: str, quantities: list[Quantity]) -> list[Quantity]:
         seed for seed in seeds if not any(seed.start < other.end and other.start < seed.end for other in quantities)
     ]
     return sorted([*quantities, *free], key=attrgetter("start"))
+
+
+def with_asking_price(text: str, quantities: list[Quantity], is_buyers: Callable[[], bool]) -> list[Quantity]:
+    """The quantities, the amount that ends a pasted line as the price that is asked: `AK-47 | Redline - $15`.
+
+    A line has a market name, or a dash before its amount. An amount with a bound is none that is asked, nor is one of a
+    text that `is_buyers` tells to be of who buys.
+    """
+    last = quantities[-1] if quantities else None
+    if last is None or last.field != "price" or not _PLAIN.fullmatch(last.typed) or _ENDS.search(text, last.end):
+        return quantities
+    before = text[: last.start]
+    # a watch has a bare one: `/alert AK-47 | Redline 14.50`
+    is_pasted = "|" in before and not _BARE.fullmatch(last.typed)
+    if not (is_pasted or _DASHED.search(before)) or is_buyers():
+        return quantities
+    return [*quantities[:-1], replace(last, typed=f"{last.typed} {ASKING_PRICE}", currency=ASKED)]
 
 
 def text_between(text: str, quantities: Sequence[Quantity]) -> Iterator[str]:

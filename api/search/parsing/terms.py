@@ -27,7 +27,10 @@ _KANA = re.compile(r"[\u3040-\u30ff]")
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!][\"\u201c\u201d\u00ab\u201e]?$")
 _QUALITY = "quality"
 _PART_START = re.compile(r"\s*[,;(]\s*")
+_TYPES = frozenset(("type",))
+_ONE_OF_TWO = ONE_OF | _TYPES
 _COMMA = re.compile(r"\s*[,、，]\s*")
+_AMPERSAND = re.compile(r"\s*&\s*")
 _PLUS = re.compile(r"\s*\+\s*")
 
 
@@ -106,7 +109,9 @@ class _Reader(Spellings):
         if self._is_of_what_follows(end, entry.role, before_quantity=before_quantity):
             return self._read_exclusion(end, before_quantity=before_quantity)
         if entry.role in JOINING:
-            fields = None if entry.role is Role.ALTERNATIVE else ONE_OF  # `redline and vulcan`, no item has both
+            fields = (
+                None if entry.role is Role.ALTERNATIVE else ONE_OF | _TYPES
+            )  # `redline and vulcan`, no item has both
             return bool(self._parsed.terms) and end < len(self._words) and self._is_either(end, fields=fields)
         is_exclusion = entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER)
         if is_exclusion and self._at == self._excluded_until > 0:
@@ -374,7 +379,9 @@ class _Reader(Spellings):
         gap = self._gaps[self._at]
         if self._parsed.terms and EITHER.fullmatch(gap) and self._is_either(self._at):
             return
-        if self._parsed.terms and _COMMA.fullmatch(gap) and self._is_either(self._at, fields=frozenset()):
+        if self._parsed.terms and _COMMA.fullmatch(gap) and self._is_either(self._at, fields=_TYPES):
+            return
+        if self._parsed.terms and _AMPERSAND.fullmatch(gap) and self._is_either(self._at, fields=_ONE_OF_TWO):
             return
         # a name behind a plus may be a sticker's (`redline + crown foil`)
         if self._parsed.terms and _PLUS.fullmatch(gap) and self._is_either(self._at, names=False):

@@ -27,10 +27,10 @@ from mappings.vocabulary.words import letters_of, words_and_gaps
 
 _NUMBER = re.compile(r"\d{1,9}k?")
 _SURE = re.compile(r"\d{4}|\dk|[.,]\d\d$")  # a seed has three digits
-_SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b]|\]\s*\[|\s/\s")  # of a list
+_SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b]|\]\s*\[|\s[/&]\s")  # of a list
 # of a market name: the end of a clause, a column or its exterior
 _NAME_END = re.compile(r"[,;:\t\n\[\])]|\s[-\u2013\u2014]\s|\s{2}")
-_ARROW = re.compile(r"[-=]>|\u2192")  # of an exchange
+_ARROW = re.compile(r"[-=]>|\u2192|\s>\s")  # of an exchange
 _AMOUNT = re.compile(r"[$€£]?\s*\d")  # without a bound
 _MIN_LISTED = 3  # names whose type is said once; two may be one name and more about it
 _JOINTS = re.compile(r"[.,*=\u00d7]")  # of a sum (`2100*4.4=9200`)

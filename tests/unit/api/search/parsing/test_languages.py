@@ -8,7 +8,7 @@ import pytest
 
 from api.search.parsing.letters import other_letters
 from api.search.parsing.parse import PlatformParse, parse_query
-from mappings.vocabulary.entries import Role
+from mappings.vocabulary.entries import Role, values_of
 from mappings.vocabulary.vocabulary import Vocabulary, merged
 from tests.support.platforms import shared_platforms
 
@@ -126,6 +126,15 @@ def test_exclusions_orders_and_amounts_too(text: str, not_wanted: list[str], sor
 def test_ranges_have_words_of_their_own_in_each_language(text: str) -> None:
     (quantity,) = parsed(text).quantities
     assert (quantity.field, str(quantity.low), str(quantity.high)) == ("price", "100", "200")
+
+
+@pytest.mark.parametrize(
+    "text", ["knives and gloves", "couteaux, gants", "ножи и перчатки", "facas e luvas", "ナイフやグローブ", "刀和手套"]
+)
+def test_two_types_are_either_in_each_language(text: str) -> None:
+    (term,) = parsed(text).terms
+    types = {value for option in term.options for value in values_of(option.meanings, "type")}
+    assert types == {"Knife", "Gloves"}
 
 
 @pytest.mark.parametrize("text", ["칼 500$ 이상", "ナイフ 500 $以上", "刀 500刀以上", "刀 $500以上", "нож 500$ и выше"])

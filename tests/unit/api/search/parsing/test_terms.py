@@ -35,6 +35,7 @@ def excluded(text: str) -> list[str]:
         ("ak redline and", ["ak", "redline", "and"]),
         ("doppler phase 2 or 4", ["doppler", "phase 2|4"]),
         ("doppler phase 2/4", ["doppler", "phase 2|4"]),
+        ("awp & deagle printstream", ["awp|deagle", "printstream"]),
         ("doppler phase 2 or 9", ["doppler", "phase 2", "or", "9"]),
         ("gamma 2 or 3", ["gamma", "2", "or", "3"]),
         ("awp and, asiimov", ["awp", "and", "asiimov"]),
