@@ -281,11 +281,11 @@ def spellings_of(text: str) -> frozenset[str]:
     return frozenset([spelling] if plain in _OTHER_WORDS else [spelling, plain])
 
 
-# Latin letters as people write them who have not the key
+# letters as people write them who have not the key
 _WITHOUT_ACCENTS = {
     code: base for code in range(0xC0, 0x250) if (base := unicodedata.normalize("NFD", chr(code))[0]).isascii()
 } | str.maketrans("ıſłøđё", "islodе")
-_OTHER_WORDS = {"max", "min", "stuck"}
+_OTHER_WORDS = {"max", "min", "stuck", "des", "kc", "oro", "modele"}  # what other languages mean by them
 
 
 def small_letters(text: str) -> str:

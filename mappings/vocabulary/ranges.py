@@ -30,9 +30,11 @@ class Ranges:
             return None
         first, middle, last = (pattern_of_words(filter(None, words)) for words in zip(*self._words, strict=True))
         number, unit = rf"{self._sign}?\s*\d[\d.,]*k?\s*", rf"(?:(?:{UNIT}?)??|[$€£])"
-        before = rf"(?:(?P<first>{first})\s*)?(?<![\d.,a-zа-яё])(?P<low>{number}{unit})\s*(?P<middle>{middle}|(?<=\s))"
-        after = rf"(?:{unit}\s*(?P<last>{last}))?" if last else "(?P<last>)"
-        return re.compile(rf"{before}(?=\s*{number}{after})", re.IGNORECASE)
+        after = rf"{unit}\s*(?P<last>{last})" if last else "(?P<last>)"
+        # nothing but a blank may stand between where the last word tells a range (`50 100 dolar arası`)
+        between = rf"(?P<middle>{middle}|(?<=\s)(?={number}{unit}\s*(?:{last})))" if last else rf"(?P<middle>{middle})"
+        before = rf"(?:(?P<first>{first})\s*)?(?<![\d.,a-zа-яё])(?P<low>{number}{unit})\s*{between}"
+        return re.compile(rf"{before}(?=\s*{number}(?:{after})?)", re.IGNORECASE)
 
     def is_range(self, match: re.Match[str]) -> bool:
         """Whether the words that `pattern` found beside an amount belong together."""

@@ -60,14 +60,18 @@ _TRADABLE = re.compile(
     re.IGNORECASE,
 )
 # a price in keys: `m9 doppler: 105 keys`, `b/o 28 keys for a gut knife`
-_KEYS = re.compile(
+KEYS = re.compile(
     r"(?:(?<=\S)\s*(?:[:=\u2013-]|(?<!\w)for)\s*\d{1,5}(?:[.,]\d{1,2})?\s*keys?[\s.!]*$"
     r"|(?<!\w)b/?o:?\s*\d{1,5}\s*keys?(?!\w))",
     re.IGNORECASE,
 )
 # a letter that is drawn out (`faaaade`); `III` is a number
 _DRAWN_OUT = re.compile(r"([^\W\d_])(?!\1)([^\W\d_ivxIVX])\2{3,}(?!\2)(?=[^\W\d_])", re.IGNORECASE)
-_UNDERSCORE = re.compile(r"(?<=[^\W_])_+(?=[^\W_])")
+_UNDERSCORE = re.compile(r"(?<=[^\W\d_])_+(?=[^\W_])|(?<=[^\W_])_+(?=[^\W\d_])")
+# how many are listed: `top 10 awp skins`, `the 5 best knives`
+_BEST = re.compile(
+    r"^\s*(?:the\s+)?(?:top\s+)?\d{1,2}\s+(?=(?:best|coolest|nicest|rarest|cheapest|most)\s)", re.IGNORECASE
+)
 # A chat's head, a picture's extension, hearts, ratios and dates of trade locks go; letters of trade posts are words.
 _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (_CHAT_LINE, ""),
@@ -76,6 +80,7 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str
     (_HEART, r"\1"),
     (_RATIO, " "),
     (_TRADABLE, " "),
+    (_BEST, ""),
 )
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 # `[H] knife [W] keys`: what somebody has, and what they want for it
@@ -144,7 +149,7 @@ def trade_part(text: str, is_payment: Callable[[str], bool]) -> str:
         text = _NEXT_NUMBER.sub("; ", text)
     marks = list(_TRADE_MARK.finditer(text))
     if not marks:
-        return _KEYS.sub(" ", text)
+        return text
     parts: dict[str, str] = {}
     for place, mark in enumerate(marks):
         end = marks[place + 1].start() if place + 1 < len(marks) else len(text)

@@ -58,7 +58,7 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
     text = _numerals_in_digits(text, is_name, vocabulary)
     if numbers := len(_NUMBER.findall(text)):
         if numbers > 1 and (ranges := vocabulary.amount_words.ranges.pattern) is not None:
-            text = ranges.sub(lambda match: _range(match, vocabulary), text, count=MAX_RANGES)
+            text = ranges.sub(_Ranges(vocabulary), text)
         text = vocabulary.amount_words.in_english(text, _english, is_name)
         text = _GROUPED.sub(r"\1\2\3", text) if numbers > 1 else text
     if "-" in text or "\u2013" in text:
@@ -89,27 +89,41 @@ def _without_currency(match: re.Match[str]) -> str:
     return f" {match['amount']} {ASKING_PRICE} " if is_asked else match.group()
 
 
+class _Ranges:
+    """What writes the first ranges of a text in English."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._left = MAX_RANGES
+
+    def __call__(self, match: re.Match[str]) -> str:
+        range_ = _range(match, self._vocabulary) if self._left else ""
+        self._left -= bool(range_)
+        return range_ or match.group()
+
+
 def _range(match: re.Match[str], vocabulary: Vocabulary) -> str:
+    """The first amount of a range in English; empty where it is none."""
     low, middle = match["low"], match["middle"][:1]
     if low[-1:].isdigit() and middle.isascii() and middle.isalpha():
-        return match.group()  # no blank between (`2a2f`)
+        return ""  # no blank between (`2a2f`)
     if not vocabulary.amount_words.ranges.is_range(match):
-        return match.group()
+        return ""
     number, unit = _number_and_unit(low)
     if unit and not (vocabulary.amount_words.has(unit) or ENGLISH_MONEY.match(unit)):
-        return match.group()  # no amount (`phase 4 bayonet bis 500`, `661 pattern bis 500`)
+        return ""  # no amount (`phase 4 bayonet bis 500`, `661 pattern bis 500`)
     if _ends_with_name(f"{match.string[: match.start()]}{number}", vocabulary):
-        return match.group()
+        return ""
     return f" between {low} - "
 
 
 def _each_numbered(match: re.Match[str], vocabulary: Vocabulary) -> str:
     """The names from the first to the second number where both are known (`phase 1-4`), as alternatives."""
-    names = [letters_of([match["word"].strip(), match[end]]) for end in ("first", "last")]
     numbers = range(int(match["first"]), int(match["last"]) + 1)
-    if not numbers or not all(name in vocabulary.entries for name in names):
+    names = [letters_of([match["word"].strip(), str(number)]) for number in numbers]
+    if not all(name in vocabulary.entries for name in names):
         return match.group()
-    return "/".join(f"{match['word']}{number}" for number in numbers)
+    return "/".join(f"{match['word']}{number}" for number in numbers) or match.group()
 
 
 def _ends_with_name(text: str, vocabulary: Vocabulary) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum, auto
 
-from api.search.parsing.links import is_listing, trade_part, unpacked
+from api.search.parsing.links import KEYS, is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import (
     ASKING_PRICE,
@@ -24,7 +24,7 @@ from api.search.parsing.spellings import ONE_VALUE
 from api.search.parsing.terms import parse_words
 from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, Word, mere_runs
 from mappings.platforms import Platform
-from mappings.vocabulary.entries import Meaning, values_of
+from mappings.vocabulary.entries import Meaning, Role, values_of
 from mappings.vocabulary.exclusions import wanted
 from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -167,8 +167,10 @@ def parse_text(
     terms = _without_opened(_merged_alternatives(terms), vocabulary)
     if of_listing and vocabulary.plain and _is_plain_skin(terms):
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
-    if quantities and all(term.is_filler for term in terms):
+    if quantities and all(_joins(term, vocabulary) for term in terms):
         terms = []  # `float < 0.02 and price < 12`
+    if quantities and not sorts and _is_pasted_name(text, terms, vocabulary):
+        quantities = with_asking_price(text, quantities)
     sort = _sort(sorts, quantities)
     terms = _with_whole_names(_as_things(terms, vocabulary), vocabulary) if has_order or sort else terms
     finishes = finishes_of(terms, vocabulary, is_ordered=bool(has_order or sort))
@@ -226,21 +228,38 @@ def _parsed_pieces(
 def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quantity]]:
     """The text, amounts in it written in digits and English, and its quantities."""
     text = trade_part(text, vocabulary.is_payment)
+    if (keys := KEYS.search(text)) is not None and _names_weapon(text, vocabulary):
+        text = f"{text[: keys.start()]} {text[keys.end() :]}"
     text = with_digits(text, vocabulary)
-    quantities = quantities_of(
+    return text, quantities_of(
         text,
         lambda number: vocabulary.is_split_spelling(words_of(number)),
         lambda rest: vocabulary.begins_with_measure([letters_of_text(word) for word in rest.split()]),
         lambda: may_have_float(words_of(text), vocabulary),
     )
-    return text, with_asking_price(text, quantities, lambda: _is_buyers(text, vocabulary))
 
 
-def _is_buyers(text: str, vocabulary: Vocabulary) -> bool:
-    """Whether one word of a text, or two beside each other, say that something is bought."""
-    words = words_of(text)
-    spellings = {letters_of(words[at:end]) for at in range(len(words)) for end in (at + 1, at + 2)}
-    return not spellings.isdisjoint(vocabulary.buying | vocabulary.seeking)
+def _names_weapon(text: str, vocabulary: Vocabulary) -> bool:
+    spellings = vocabulary.longest_spellings([letters_of([word]) for word in words_of(text)])
+    return any(values_of(entry.meanings, "weapon") for entry in wanted([each for _, _, each in spellings]))
+
+
+def _is_pasted_name(text: str, terms: Sequence[Term], vocabulary: Vocabulary) -> bool:
+    """Whether the terms are a weapon or a type with a name, and nothing that somebody says who asks for it.
+
+    Of a text without `|` all words of the name are those of finishes.
+    """
+    of_finishes = vocabulary.words_of_finishes
+    others = [term for term in terms if not term.fields and not term.typed[:1].isdecimal()]
+    unnamed = [term for term in others if not term.meanings and letters_of([term.typed]) not in of_finishes]
+    if not any(term.fields & vocabulary.narrowing for term in terms) or len(unnamed) == len(others):
+        return False
+    return not any(term.is_filler for term in unnamed) if "|" in text else not unnamed
+
+
+def _joins(term: Term, vocabulary: Vocabulary) -> bool:
+    entry = vocabulary.entries.get(letters_of([term.typed]))
+    return entry is not None and entry.role in (Role.ALTERNATIVE, Role.CONJUNCTION)
 
 
 def may_have_float(words: Sequence[str], vocabulary: Vocabulary) -> bool:

@@ -2,7 +2,7 @@
 
 How quantities are written (cases and blanks do not count):
 - price: `under 50`, `<50`, `max 50`, `50 or less`, `over 20`, `20+`, `20〜`, `20-50`, `from 20 to 50`, `$50`, `50 eur`,
-  `20$-50$`, `30 cents`, `14.50`. A currency or cents alone are a budget (at most). `around 50`, `50ish` and `50 or so`
+  `20$-50$`, `30 cents`, `14.50`. A currency or cents alone are a budget (at most). `around 50`, `~50` and `50 about`
   are up to a quarter less or more.
 - float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `max float 0.02`, `0.45+`, `0.00x`, `0.01`. A bare one is
   the beginning of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02.
@@ -118,21 +118,21 @@ _PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
 _PRICE_FORMS = (
     rf"{_START}{_LOW}\s*<=?\s*price\s*<=?\s*{_HIGH}{_END}",
     rf"{_START}{_LOW}\s*{_EXTREME}\s+(?:and\s+)?{_HIGH}\s*{_EXTREME}",  # `50 min 100 max`
-    rf"{_PRICE_WORD}(?:{_AT_MOST}\s*)?{_BETWEEN}{_START}{_LOW}{_TO}{_HIGH}{_END}",  # `budget 50-100`
+    rf"{_PRICE_WORD}(?:{_AT_MOST}\s*)?{_BETWEEN}(?:~\s?)?{_START}{_LOW}{_TO}(?:~\s?)?{_HIGH}{_END}",  # `~50 to ~60`
     rf"{_PRICE_WORD}{_BOUND}\s*(?:{_AROUND})?{_LOW}{_END}",
     rf"{_START}(?P<low>{_NUMBER})(?P<least>\+)(?P<lowafter>\s*{_MARK})",
     rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_AFTER}",
-    rf"{_AROUND}{_LOW}{_END}",
+    rf"{_AROUND}{_LOW}{_END}(?!\s*%)",
     rf"{_START}{_LOW}{_AROUND_AFTER}",
     rf"(?:(?<!\w)price(?!\w)(?!(?<=the\sprice)\s+4\s+[a-z])\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}(?:{_UNIT}|\s+(?:{ASKING_PRICE}|{_UNIT}(?!\s*\d))))){_LOW}{_END}",
     rf"{_START}(?P<low>\d{{1,6}}[.,]\d\d|\d{{1,4}}[.,]\d{{1,2}}k){_END}(?!%)",  # cents, for it is no float
 )
 
-ASKED = "ASK"
+ASKED = "ASK"  # the currency of `ASKING_PRICE`
 _PLAIN = re.compile(rf"(?:{_MARK}\s*)?{_NUMBER}(?:\s*{_UNIT})?", re.IGNORECASE)
-_DASHED = re.compile(r"[^\W\d_][^\d]*\s[-\u2013\u2014]\s*$")
-_ENDS = re.compile(r"\w")
 _BARE = re.compile(_NUMBER, re.IGNORECASE)
+_ENDS_WITH_DASH = re.compile(r"\s[-\u2013\u2014]\s*$")
+_HAS_WORD = re.compile(r"\w")
 
 
 @dataclass(frozen=True)
@@ -227,19 +227,18 @@ def with_bare_seeds(text: str, quantities: list[Quantity]) -> list[Quantity]:
     return sorted([*quantities, *free], key=attrgetter("start"))
 
 
-def with_asking_price(text: str, quantities: list[Quantity], is_buyers: Callable[[], bool]) -> list[Quantity]:
-    """The quantities, the amount that ends a pasted line as the price that is asked: `AK-47 | Redline - $15`.
+def with_asking_price(text: str, quantities: list[Quantity]) -> list[Quantity]:
+    """The quantities of a pasted line, the amount that ends it as the price that is asked: `AK-47 | Redline - $15`.
 
-    A line has a market name, or a dash before its amount. An amount with a bound is none that is asked, nor is one of a
-    text that `is_buyers` tells to be of who buys.
+    A line has a market name with an amount in a currency, or a dash before its amount.
     """
-    last = quantities[-1] if quantities else None
-    if last is None or last.field != "price" or not _PLAIN.fullmatch(last.typed) or _ENDS.search(text, last.end):
+    last = quantities[-1]
+    if last.field != "price" or not _PLAIN.fullmatch(last.typed) or _HAS_WORD.search(text, last.end):
         return quantities
     before = text[: last.start]
     # a watch has a bare one: `/alert AK-47 | Redline 14.50`
     is_pasted = "|" in before and not _BARE.fullmatch(last.typed)
-    if not (is_pasted or _DASHED.search(before)) or is_buyers():
+    if not (is_pasted or _ENDS_WITH_DASH.search(before)):
         return quantities
     return [*quantities[:-1], replace(last, typed=f"{last.typed} {ASKING_PRICE}", currency=ASKED)]
 

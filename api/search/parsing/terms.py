@@ -28,7 +28,7 @@ _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!][\"\u201c\u201d\u00a
 _QUALITY = "quality"
 _PART_START = re.compile(r"\s*[,;(]\s*")
 _TYPES = frozenset(("type",))
-_ONE_OF_TWO = ONE_OF | _TYPES
+_ONE_OF_TWO = ONE_OF | _TYPES  # no item has two: `redline and vulcan`, `knives and gloves`
 _COMMA = re.compile(r"\s*[,、，]\s*")
 _AMPERSAND = re.compile(r"\s*&\s*")
 _PLUS = re.compile(r"\s*\+\s*")
@@ -109,9 +109,7 @@ class _Reader(Spellings):
         if self._is_of_what_follows(end, entry.role, before_quantity=before_quantity):
             return self._read_exclusion(end, before_quantity=before_quantity)
         if entry.role in JOINING:
-            fields = (
-                None if entry.role is Role.ALTERNATIVE else ONE_OF | _TYPES
-            )  # `redline and vulcan`, no item has both
+            fields = None if entry.role is Role.ALTERNATIVE else _ONE_OF_TWO  # `redline and vulcan`, no item has both
             return bool(self._parsed.terms) and end < len(self._words) and self._is_either(end, fields=fields)
         is_exclusion = entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER)
         if is_exclusion and self._at == self._excluded_until > 0:

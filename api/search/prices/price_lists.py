@@ -87,8 +87,8 @@ class PriceLists:
 
     async def make(self, key: Key, platform: Platform, rows: MakeRows) -> PriceList:
         """A new list; callers at the same time share one (single flight). Raises ApiError `search_unavailable`,
-        `overloaded` where the disk has no room for it, or it takes longer than a minute: it is made all the same, for
-        who asks again.
+        `overloaded` where it takes longer than a minute (it is made all the same, for who asks again), or the disk has
+        no room for it.
         """
         task = self._in_flight.get(key)
         if task is None:
