@@ -4,6 +4,7 @@ A term of the platform's vocabulary matches by its meaning or by the typed words
 term that narrows (a weapon, a type) matches by its meaning alone if the text says more than that, or asks for an order.
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,7 @@ from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 # Fields of which a text may name several alternatives: names of items contain no other words of these fields.
 ALTERNATIVE_FIELDS = ONE_VALUE | {"rarity"}
 # Worth about the same, so an amount in one of them is taken as it stands.
+_OF_LINE = re.compile(r"\||\s[-\u2013\u2014]\s")  # what a line of a list has beside its amount
 _NEAR_CURRENCIES = frozenset({"USD", "EUR", "GBP"})
 # Letters, digits and signs of amounts as East Asian keyboards write them; other punctuation stays.
 _FULL_WIDTH = {
@@ -167,9 +169,9 @@ def parse_text(
     terms = _without_opened(_merged_alternatives(terms), vocabulary)
     if of_listing and vocabulary.plain and _is_plain_skin(terms):
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
-    if quantities and all(_joins(term, vocabulary) for term in terms):
+    if quantities and terms and terms[0].is_filler and all(_joins(term, vocabulary) for term in terms):
         terms = []  # `float < 0.02 and price < 12`
-    if quantities and not sorts and _is_pasted_name(text, terms, vocabulary):
+    if quantities and not sorts and _OF_LINE.search(text) and _is_pasted_name(text, terms, vocabulary):
         quantities = with_asking_price(text, quantities)
     sort = _sort(sorts, quantities)
     terms = _with_whole_names(_as_things(terms, vocabulary), vocabulary) if has_order or sort else terms
