@@ -242,8 +242,12 @@ def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quanti
 
 
 def _names_weapon(text: str, vocabulary: Vocabulary) -> bool:
-    spellings = vocabulary.longest_spellings([letters_of([word]) for word in words_of(text)])
-    return any(values_of(entry.meanings, "weapon") for entry in wanted([each for _, _, each in spellings]))
+    return bool(values_of(_wanted_meanings(words_of(text), vocabulary), "weapon"))
+
+
+def _wanted_meanings(words: Sequence[str], vocabulary: Vocabulary) -> list[Meaning]:
+    entries = wanted([entry for _, _, entry in vocabulary.longest_spellings([letters_of([word]) for word in words])])
+    return [meaning for entry in entries for meaning in entry.meanings]
 
 
 def _is_pasted_name(text: str, terms: Sequence[Term], vocabulary: Vocabulary) -> bool:
@@ -266,8 +270,7 @@ def _joins(term: Term, vocabulary: Vocabulary) -> bool:
 
 def may_have_float(words: Sequence[str], vocabulary: Vocabulary) -> bool:
     """Whether what these words mean may have a float: not a sticker, unless none is wanted."""
-    entries = wanted([entry for _, _, entry in vocabulary.longest_spellings([letters_of([word]) for word in words])])
-    meanings = [meaning for entry in entries for meaning in entry.meanings]
+    meanings = _wanted_meanings(words, vocabulary)
     types = values_of(meanings, "type")
     return not types or not types <= vocabulary.without_float or bool(values_of(meanings, "weapon"))
 
