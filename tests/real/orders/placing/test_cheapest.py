@@ -16,9 +16,11 @@ from api.cheapest import service
 from api.cheapest.service import find_offers
 from api.retention import KEY_RETENTION, apply_retention
 from api.settings import Settings
+from store import endpoints
 from store.auth import tokens
 from tests.support.api.catalogue import simple_item
 from tests.support.api.envelope import error_of, fields_of
+from tests.support.api.metrics import total
 from tests.support.api.waiting import until
 from tests.support.app import new_token, settings_for
 from tests.support.indices import new_prefix
@@ -207,6 +209,21 @@ async def test_a_retry_gets_the_orders_that_are_placed_while_it_looks_for_items(
     assert retry.headers["Idempotent-Replayed"] == "true"
 
 
+async def test_a_refused_call_has_no_duplicate_that_comes_through_later(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def find_after_a_refusal(*arguments: Any) -> Any:
+        monkeypatch.setattr(service, "find_offers", find_offers)
+        assert available_of(await ask(shop, body_for(1, 0.5), "k")) == 0
+        return await find_offers(*arguments)
+
+    monkeypatch.setattr(service, "find_offers", find_after_a_refusal)
+    refused = error_of(await ask(shop, body_for(2), "k"), "not_enough")
+    assert (refused["available"], "call again" in refused["message"]) == (0, True)
+    assert (await shop.get("/v1/orders")).json()["orders"] == []
+    assert items_of(await ask(shop, body_for(2), "k")) == [20, 19]
+
+
 async def test_many_buyers_of_the_same_get_each_item_once(shop: Shop) -> None:
     random = Random(11)
     wanted = [(random.randint(1, 3), random.choice([3.0, 9.0, 100.0])) for _ in range(200)]
@@ -241,6 +258,30 @@ async def test_beyond_the_quota_nothing_is_ordered(shop: Shop) -> None:
     refused = error_of(await ask(shop, body_for(3), token=created.plaintext), "too_many_orders")
     assert "2 orders" in refused["message"]
     assert items_of(await ask(shop, body_for(2), token=created.plaintext)) == [20, 19]
+
+
+@on_one_database
+async def test_all_are_called_back_at_a_registered_endpoint_or_none_is_ordered(shop: Shop) -> None:
+    body = body_for(2, callbackUrl="https://shop.example.com/hooks/1")
+    async with shop.store.transaction() as connection:
+        created = await tokens.create(connection, "called back", ["order"], False, None, datetime.now(UTC))
+        await endpoints.add(connection, created.token.id, "https://other.example", exact=False, now=datetime.now(UTC))
+    assert fields_of(await ask(shop, body, "k", created.plaintext), "validation_failed") == ["callbackUrl"]
+    async with shop.store.transaction() as connection:
+        await endpoints.add(connection, created.token.id, body["callbackUrl"], exact=True, now=datetime.now(UTC))
+    assert items_of(await ask(shop, body, "k", created.plaintext)) == [20, 19]
+
+
+@on_one_database
+async def test_each_real_order_is_counted_once(shop: Shop) -> None:
+    async def counted() -> float:
+        return total((await shop.get("/metrics")).text, "gear_order_transitions_total", state="created")
+
+    before = await counted()
+    token = await shop.token("order", sandbox=True)
+    for body, owner in ((body_for(3), None), (body_for(3), None), (body_for(11), None), (body_for(2), token)):
+        await ask(shop, body, token=owner)
+    assert await counted() - before == 3
 
 
 @on_one_database
@@ -280,5 +321,10 @@ async def test_a_bad_field_is_named(refusing_shop: Shop, change: dict[str, Any],
     assert fields_of(await ask(refusing_shop, {**body_for(), **change}), "validation_failed") == [field]
 
 
-async def test_an_unknown_platform_is_refused(shop: Shop) -> None:
+@on_one_database
+async def test_the_body_is_checked_before_its_key_is_looked_up(shop: Shop) -> None:
     error_of(await ask(shop, body_for(platform="csgo")), "unknown_platform")
+    assert items_of(await ask(shop, body_for(), "k")) == [20]
+    error_of(await ask(shop, body_for(platform="csgo"), "k"), "unknown_platform")
+    refused = await ask(shop, body_for(callbackUrl="ftp://shop.example"), "k")
+    assert fields_of(refused, "validation_failed") == ["callbackUrl"]

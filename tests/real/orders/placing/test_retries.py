@@ -4,8 +4,11 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from api.orders import service
+from api.orders.offers import real_offer
 from api.settings import Settings
 from tests.support.api.envelope import error_of
 from tests.support.app import new_token
@@ -91,6 +94,48 @@ async def test_a_key_of_another_body_is_a_422(small_shop: Shop, other: dict[str,
     assert is_replay_of(await send(small_shop.app.client), first)
     if other != {"item": str(FREE)}:  # without a key another body is another order, which the item is not free for
         assert error_of(await send(small_shop.app.client, None, **other))["code"] == "item_unavailable"
+
+
+async def test_a_used_key_is_looked_up_before_the_body_is_checked(small_shop: Shop) -> None:
+    first = await send(small_shop.app.client)
+    broken = {"additionalFields": {"platformId": "1"}}
+    for other in ({"platform": "tf2"}, {"item": "knife"}, {"maxPrice": 1, "expectedPrice": 1}, broken):
+        assert error_of(await send(small_shop.app.client, **other))["code"] == "idempotency_key_reused"
+    assert is_replay_of(await send(small_shop.app.client), first)
+
+
+@pytest.mark.parametrize("key", ["k", None])
+async def test_a_retry_gets_the_order_that_is_placed_while_it_looks_for_the_item(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, key: str | None
+) -> None:
+    first: list[httpx.Response] = []
+
+    async def offer_after_the_first_call(*arguments: Any) -> Any:
+        monkeypatch.setattr(service, "real_offer", real_offer)
+        first.append(await send(shop.app.client, key))  # it was under way, and the retry has not seen it yet
+        return await real_offer(*arguments)
+
+    monkeypatch.setattr(service, "real_offer", offer_after_the_first_call)
+    assert is_replay_of(await send(shop.app.client, key), first[0])
+    assert await count(shop) == 1
+
+
+async def test_a_call_that_a_rival_was_faster_than_has_no_duplicate_that_comes_through_later(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def offer_before_a_refusal(*arguments: Any) -> Any:
+        monkeypatch.setattr(service, "real_offer", real_offer)
+        offer = await real_offer(*arguments)
+        rival = await shop.placed(account="rival")
+        assert error_of(await send(shop.app.client))["message"] == f"item {KNIFE} is bound by another order"
+        await shop.move(rival["id"], "created", "cancelled")
+        return offer
+
+    monkeypatch.setattr(service, "real_offer", offer_before_a_refusal)
+    error = error_of(await send(shop.app.client))
+    assert (error["code"], "call again" in error["message"]) == ("item_unavailable", True)
+    assert await count(shop) == 1  # the rival's
+    assert (await send(shop.app.client)).status_code == 201
 
 
 async def test_rivals_for_one_key_with_two_bodies_make_one_order(settings: Settings) -> None:
