@@ -75,7 +75,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
             "a saved search is run on the feed, and its body has the links and texts of an order's",
         ),
         "cheapest": (
-            {"http", "orders", "rate_limits", "search", "webhooks"},
+            {"http", "orders", "rate_limits", "search"},
             "it finds as a search does and orders as an order does",
         ),
         "platforms": (

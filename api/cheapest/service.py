@@ -14,22 +14,21 @@ from api.cheapest.schemas import CheapestBody
 from api.errors import ApiError
 from api.http.dependencies import service
 from api.known_platforms import known_platform
-from api.orders.offers import Offer, check_fields, new_order, real_offers, sandbox_offer, too_many_orders
+from api.orders.offers import Offer, check_fields, new_order, real_offers, sandbox_offer
 from api.orders.placing.idempotency import Call
-from api.orders.sandbox.scenario import Scenario, moves
-from api.orders.service import Placed, entry_of, replay
+from api.orders.sandbox.scenario import Scenario
+from api.orders.service import Placed, Purchase, claim, insert, place, refused
 from api.orders.services import OrderServices
 from api.search.context import SearchContext, search_context
 from api.search.schemas.search import MAX_LIMIT, PAGE_WINDOW, Filters, PriceRange, SearchBody
 from api.search.service import SearchServices, strict_page
-from api.webhooks.endpoints import check_endpoint
 from mappings.money import floor_minor
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 from store.bound_items import bound_among
-from store.connection.errors import ItemTaken, QuotaExceeded, Superseded
-from store.orders import idempotency, orders, quotas, sandbox
-from store.orders.idempotency import Refusals
+from store.connection.errors import ItemTaken
+from store.orders import orders
+from store.orders.idempotency import UNKEYED, Refusals, StoredResponse
 from store.records import NewOrder
 
 MAX_ATTEMPTS: Final = 20
@@ -60,83 +59,65 @@ class _TooFewLeftError(Exception):
 
 
 @dataclass(frozen=True)
-class CheapestRequest:
-    """What a client sent, the platform, the search, None where it finds nothing, and the key that makes a retry safe:
-    the client's own, or one of its body.
-    """
+class CheapestRequest(Purchase):
+    """The order of the cheapest items that a search finds; `context` is None where it finds nothing."""
 
-    token: Token
     body: CheapestBody
-    call: Call
+    cheapest: CheapestServices
     platform: Platform
     context: SearchContext | None
 
-    @property
-    def key(self) -> str:
-        """Never empty."""
-        return self.call.key if self.call.key is not None else idempotency.UNKEYED + self.call.body_digest
+    async def attempt(self, refusals: Refusals) -> Placed:
+        for _ in range(MAX_ATTEMPTS):
+            candidates, scenario = await _candidates(self)
+            if (available := len(candidates)) < self.count:
+                message = f"{available} can be ordered at this price, not {self.count}"
+                return await refused(self, not_enough(available, message))
+            while len(candidates) >= self.count:
+                try:
+                    return await _place(self, candidates, scenario, refusals)
+                except ItemTaken as rival:
+                    candidates = [new for new in candidates if new.item != rival.item]
+                except _TooFewLeftError:
+                    break
+        raise ApiError("overloaded", "others order these items faster than they can be looked up: call again")
+
+    async def repeated(self, connection: AsyncConnection, stored: StoredResponse | None) -> Placed | None:
+        """The stored response while one of its orders is not delivered."""
+        if stored is None:
+            return None
+        ids = [entry["id"] for entry in orjson.loads(stored.response)["orders"]]
+        if not await orders.any_undelivered(connection, ids):
+            return None
+        return Placed(stored.order_id, stored.response, replayed=True)
 
 
 async def order_cheapest(services: CheapestServices, token: Token, body: CheapestBody, call: Call) -> Placed:
-    """Places the orders, and wakes the workers after the commit. A repeated call gets its first response: without a key
-    as long as one of its orders is not delivered.
+    """Places the orders. A call without a key repeats an earlier one as long as one of its orders is not delivered.
 
     Raises ApiError: 422 for what the body alone breaks and for a key of another body, 409 `not_enough` where fewer
     items than wanted can be ordered at the price.
     """
     platform = known_platform(services.orders.platforms, body.platform)
     check_fields(services.orders.settings, body, platform)
-    request = CheapestRequest(token, body, call, platform, cheapest_first(services, body, platform))
-    earlier = await _earlier(services.orders, request)
-    if isinstance(earlier, Placed):
-        return earlier
-    try:
-        placed = await _order(services, request, earlier)
-    except Superseded:
-        raise not_enough(0, "a later call with this Idempotency-Key was refused: call again") from None
-    except QuotaExceeded as error:
-        raise too_many_orders(error) from None
-    if not placed.replayed:
-        if not request.token.sandbox:
-            services.orders.metrics.count_transitions("created", body.count)
-        services.orders.wake_workers()
-    return placed
+    context = cheapest_first(services, body, platform)
+    key = UNKEYED + call.body_digest if call.key is None else call.key
+    superseded = not_enough(0, "a later call with this Idempotency-Key was refused: call again")
+    request = CheapestRequest(
+        services.orders, token, body, call, key, body.count, superseded, services, platform, context
+    )
+    return await place(request)
 
 
-async def _earlier(services: OrderServices, request: CheapestRequest) -> Placed | Refusals:
-    """The response to an earlier call that this one repeats. Where there is none, the earlier calls with the key that
-    were refused.
-    """
-    async with services.store.reading() as connection:
-        state = await idempotency.find(connection, request.token.id, request.key)
-        placed = None if state.stored is None else await _repeated(connection, request, state.stored)
-        return state.refusals if placed is None else placed
-
-
-async def _order(services: CheapestServices, request: CheapestRequest, refusals: Refusals) -> Placed:
-    for _ in range(MAX_ATTEMPTS):
-        candidates, scenario = await _candidates(services, request)
-        if len(candidates) < request.body.count:
-            return await _refused(services.orders, request, len(candidates))
-        while len(candidates) >= request.body.count:
-            try:
-                return await _place(services.orders, request, candidates, scenario, refusals)
-            except ItemTaken as rival:
-                candidates = [new for new in candidates if new.item != rival.item]
-            except _TooFewLeftError:
-                break
-    raise ApiError("overloaded", "others order these items faster than they can be looked up: call again")
-
-
-async def _candidates(services: CheapestServices, request: CheapestRequest) -> tuple[list[NewOrder], Scenario | None]:
+async def _candidates(request: CheapestRequest) -> tuple[list[NewOrder], Scenario | None]:
     """The orders that may be placed, the cheapest first; without a search there are none."""
     body, platform, scenario = request.body, request.platform, None
     offers: Sequence[Offer] = ()
     if request.token.sandbox:
         offers, scenario = _sandbox_offers(request)
     elif request.context is not None:
-        offers = await find_offers(services, request.context, platform, body.count)
-    settings, token, call = services.orders.settings, request.token, request.call
+        offers = await find_offers(request.cheapest, request.context, platform, body.count)
+    settings, token, call = request.services.settings, request.token, request.call
     return [new_order(settings, token, body, offer, call) for offer in offers], scenario
 
 
@@ -193,83 +174,23 @@ def _sandbox_offers(request: CheapestRequest) -> tuple[list[Offer], Scenario | N
 
 
 async def _place(
-    services: OrderServices,
-    request: CheapestRequest,
-    candidates: Sequence[NewOrder],
-    scenario: Scenario | None,
-    refusals: Refusals,
+    request: CheapestRequest, candidates: Sequence[NewOrder], scenario: Scenario | None, refusals: Refusals
 ) -> Placed:
-    """One transaction: the key, the orders and the response, all or nothing. Raises ItemTaken where a rival orders one
-    of them at the same time, _TooFewLeftError where rivals have left too few of the candidates.
+    """Orders the cheapest of the candidates that are free. Raises ItemTaken where a rival orders one of them at the
+    same time, _TooFewLeftError where rivals have left too few.
     """
-    now, token = datetime.now(UTC), request.token
-    async with services.store.transaction() as connection:
-        earlier = await _claim(connection, request, refusals, now)
+    now = datetime.now(UTC)
+    async with request.services.store.transaction() as connection:
+        earlier = await claim(connection, request, refusals, now)
         if earlier is not None:
             return earlier
-        await check_endpoint(connection, token.id, request.body.callback_url)
         taken = set[int]()
-        if not token.sandbox:
+        if not request.token.sandbox:
             taken = await bound_among(connection, request.platform.id, [new.item for new in candidates])
-        new_orders = [new for new in candidates if new.item not in taken][: request.body.count]
-        if len(new_orders) < request.body.count:
+        new_orders = [new for new in candidates if new.item not in taken][: request.count]
+        if len(new_orders) < request.count:
             raise _TooFewLeftError
-        # by ascending item, so that two that want the same ones never wait for each other
-        by_item = {
-            new.item: await orders.place(connection, new, now, token.name)
-            for new in sorted(new_orders, key=lambda new: new.item)
-        }
-        placed = [by_item[new.item] for new in new_orders]
-        await quotas.check(connection, placed[-1])
-        if scenario is not None:
-            for order in placed:
-                await sandbox.plan(connection, order.id, moves(scenario.steps, now))
-        entries = [entry_of(services, order) for order in placed]
-        response = orjson.dumps({"status": "success", "orders": entries}).decode()
-        await idempotency.save(connection, token.id, request.key, placed[0].id, response)
-    return Placed(placed[0].id, response, replayed=False)
-
-
-async def _claim(
-    connection: AsyncConnection, request: CheapestRequest, refusals: Refusals, now: datetime
-) -> Placed | None:
-    """Claims the key; the response of an earlier call that this one repeats."""
-    token, digest = request.token, request.call.body_digest
-    stored = await idempotency.claim(connection, token.id, request.key, digest, refusals, now)
-    if stored is None:
-        return None
-    earlier = await _repeated(connection, request, stored)
-    if earlier is None:  # without a key, and all that it ordered is delivered or over: a new purchase
-        await idempotency.forget(connection, token.id, request.key)
-        await idempotency.claim(connection, token.id, request.key, digest, refusals, now)
-    return earlier
-
-
-async def _repeated(
-    connection: AsyncConnection, request: CheapestRequest, stored: idempotency.StoredResponse
-) -> Placed | None:
-    """The stored response, unless it is that of a purchase without a key which is over."""
-    if request.call.key is None:
-        ids = [entry["id"] for entry in orjson.loads(stored.response)["orders"]]
-        if not await orders.any_undelivered(connection, ids):
-            return None
-    return replay(stored, request.call)
-
-
-async def _refused(services: OrderServices, request: CheapestRequest, available: int) -> Placed:
-    """Raises ApiError `not_enough`, which is final for what was sent before it with the same key; or the response of a
-    duplicate that was placed meanwhile.
-    """
-    if request.call.key is None:
-        earlier = await _earlier(services, request)
-        if isinstance(earlier, Placed):
-            return earlier
-    else:
-        async with services.store.transaction() as connection:
-            stored = await idempotency.refuse(connection, request.token.id, request.key, datetime.now(UTC))
-        if stored is not None:
-            return replay(stored, request.call)
-    raise not_enough(available, f"{available} can be ordered at this price, not {request.body.count}")
+        return await insert(connection, request, new_orders, scenario, now)
 
 
 def not_enough(available: int, message: str) -> ApiError:
