@@ -324,7 +324,7 @@ def platform_of(services: OrderServices, order: Order) -> Platform:
 async def _validate(request: OrderRequest) -> tuple[NewOrder, Scenario | None]:
     """Checks every rule; returns the order to place and the scenario of a sandbox order."""
     services, token, body, item = request.services, request.token, request.body, request.item
-    platform = known_platform(services.platforms, body.platform)
+    platform = request.platform or known_platform(services.platforms, body.platform)  # which raises
     check_fields(services.settings, body, platform)
     if body.max_price is not None and body.expected_price is not None:
         raise invalid("maxPrice", "not together with expectedPrice")
