@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +24,7 @@ OnTransaction = Callable[[str, float, float], None]
 """Called with `read` or `write`, the seconds for a connection, and the seconds from the begin to the end."""
 
 JOURNAL_TRIES: Final = 20
+CLOSE_SECONDS: Final = 2.0
 
 
 class Store:
@@ -101,8 +102,15 @@ class Store:
         return not self._erased
 
     async def close(self) -> None:
-        """Closes every connection; the store is not to be used afterwards."""
-        await self._engine.dispose()
+        """Closes every connection; the store is not to be used afterwards.
+
+        Each is closed in good order, one after the other; after CLOSE_SECONDS those that are left are cut off.
+        """
+        until = asyncio.get_running_loop().time() + CLOSE_SECONDS
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(until):
+                    return await self._engine.dispose()
 
     def _check_file(self) -> None:
         """Raises StoreUnavailable where the SQLite file was removed or replaced since it was opened.

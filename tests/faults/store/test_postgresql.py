@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 import pytest
 from sqlalchemy import text
@@ -9,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import migrate
 from store.auth import tokens
-from store.connection.engine import Store
+from store.connection.engine import CLOSE_SECONDS, Store
 from store.connection.errors import StoreUnavailable
 from store.database import check_schema
 from tests.support.faults.name_server import NameServer
@@ -94,6 +95,17 @@ async def test_a_hung_postgresql_is_unavailable_in_bounded_time(own_postgres: Po
             with pytest.raises(StoreUnavailable):
                 await asyncio.wait_for(write(on_own), BOUND)
     await becomes_usable(on_own)
+
+
+async def test_closing_a_store_whose_database_hangs_takes_a_bounded_time(own_postgres: Postgres) -> None:
+    store = Store(own_postgres.url("postgres"), connections=10)
+    async with AsyncExitStack() as stack:
+        for _ in range(10):
+            await stack.enter_async_context(store.reading())
+    with own_postgres.thawed_at_last():
+        own_postgres.suspend()
+        async with asyncio.timeout(CLOSE_SECONDS + 15):  # one after the other they would take 50 seconds
+            await store.close()
 
 
 async def test_a_name_server_that_does_not_respond_holds_one_thread(name_server: NameServer) -> None:
