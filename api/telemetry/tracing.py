@@ -7,6 +7,7 @@ instrumentation those of SQLAlchemy and aiohttp. The SDK reads its settings (`OT
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 from fastapi.telemetry import TelemetryConfig
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 # Probes are many and say nothing; the path of a buyer's page is a secret.
 UNTRACED: Final = ("/health/", "/metrics", "/orders/")
+SEND_SECONDS: Final = 2.0  # for the last spans
 
 
 def telemetry_of(settings: Settings) -> TelemetryConfig:
@@ -65,4 +67,6 @@ async def exporting(settings: Settings, store: Store) -> AsyncIterator[Sequence[
         # a receiver without its path and query, which may hold secrets
         yield (create_trace_config(url_filter=lambda url: str(url.origin())),)
     finally:
-        await run_in_threadpool(provider.shutdown)  # sends what is left
+        ending = Thread(target=provider.shutdown, daemon=True)  # sends what is left; a collector may hang
+        ending.start()
+        await run_in_threadpool(ending.join, SEND_SECONDS)
