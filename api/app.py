@@ -31,7 +31,8 @@ import api.search.routes
 import api.telemetry.routes
 import api.vocabulary.routes
 from api.auth import charge_address
-from api.background import STOP_SECONDS, PeriodicWorker, releasing, running
+from api.background import PeriodicWorker, StopDeadline, running
+from api.changes.lease import releasing
 from api.changes.recorder import INTERVALS, Intervals
 from api.http.admission import Admission
 from api.http.connections import ConnectionLimit
@@ -115,15 +116,16 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         # closed from the last to the first, whatever fails: tasks end before what they use is closed
+        stop = StopDeadline()
         async with AsyncExitStack() as resources:
             await resources.enter_async_context(measured_lag(metrics.process.observe_lag))
             admission = Admission(settings.max_concurrency, metrics.requests)
             budget = admission.budgets["export"]
-            services = await open_services(settings, platforms, metrics, budget, resources, intervals, limits)
+            services = await open_services(settings, platforms, metrics, budget, resources, stop, intervals, limits)
             app.state.services = services.by_type()
             app.state.drain.on_begin = services.change_feed.tail.close
             trace_configs = await resources.enter_async_context(tracing.exporting(settings, services.orders.store))
-            await resources.enter_async_context(background_workers(services, trace_configs))
+            await resources.enter_async_context(background_workers(services, stop, trace_configs))
             # for the server's protocol
             connections = ConnectionLimit(settings.max_connections)
             resources.enter_context(app.state.drain.before_stop())
@@ -154,7 +156,7 @@ def create_app(
 
 @asynccontextmanager
 async def background_workers(
-    services: Services, trace_configs: Sequence[TraceConfig] = (), *, stop_seconds: float = STOP_SECONDS
+    services: Services, stop: StopDeadline, trace_configs: Sequence[TraceConfig] = ()
 ) -> AsyncIterator[None]:
     """Runs the background work while the block lasts.
 
@@ -187,14 +189,14 @@ async def background_workers(
         workers.append(expiry(store, settings.order_expiry, orders.wake_workers, count_expired))
     async with AsyncExitStack() as stack:
         leases = services.change_feed.recorder.lease, matcher.lease
-        await stack.enter_async_context(releasing(*leases, stop_seconds=stop_seconds))
+        await stack.enter_async_context(releasing(*leases, stop=stop))
         if settings.deliver_callbacks:
             entries = order_entries(orders.platforms, settings.public_url)
-            dispatcher = await stack.enter_async_context(dispatching(store, entries, settings, trace_configs))
+            dispatcher = await stack.enter_async_context(dispatching(store, entries, settings, stop, trace_configs))
             orders.woken.append(dispatcher.worker)
             workers.append(dispatcher.worker)
             matcher.on_match = dispatcher.worker.wake
-        await stack.enter_async_context(running(*workers, stop_seconds=stop_seconds))
+        await stack.enter_async_context(running(*workers, stop=stop))
         await added_terms.until_read()  # no search shows what operators hide
         stack.callback(services.change_feed.tail.close)
         yield

@@ -1,22 +1,16 @@
-"""Background work: tasks that outlive the request which started them, periodic workers, leases, and their one end."""
+"""Background work: tasks that outlive the request which started them, periodic workers, and their one end."""
 
 import asyncio
-import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import Context
-from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
-
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.current_request import without_request
 from api.errors import ApiError
 from api.log import log
-from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
-from store.leases import LeaseLostError, Leases
 
 RETRY_SECONDS: Final = 5.0
 MAX_RETRY_SECONDS: Final = 60.0  # of a row that fails alone: it is set aside after six minutes
@@ -24,9 +18,9 @@ MAX_FAILURES: Final = 10  # of a row alone
 SET_ASIDE_SECONDS: Final = 3_600.0
 MAX_FAILED_ROWS: Final = 1_000  # that are remembered: a query leaves them out by name
 MAX_FAILED_TOGETHER: Final = 3  # rows that fail before any does not: it is no row's fault then
-STOP_SECONDS: Final = 5.0
-TASKS_STOP_SECONDS: Final = 3.0  # longer than the engine's default deadline
-CANCEL_SECONDS: Final = 2.0
+STOP_SECONDS: Final = 5.0  # longer than the engine's default deadline
+GIVE_BACK_SECONDS: Final = 5.0
+MIN_SECONDS: Final = 0.1  # for whatever ends last, where those before it have used up the time
 BEGIN_SECONDS: Final = 0.05  # between the first runs of two workers: most find the connection of the one before free
 PAUSE_SECONDS: Final = 0.02  # between two batches of writes, at least
 SMALL_BATCH: Final = 5
@@ -39,6 +33,46 @@ index's refresh."""
 
 Result = TypeVar("Result")
 Row = TypeVar("Row", bound=Hashable)
+
+
+class StopDeadline:
+    """The end of a stop, which all share that end one after the other. It begins with the first of them.
+
+    Work has `seconds` to end. Then it is cancelled, and within `give_back_seconds` what it held is given back.
+    """
+
+    def __init__(self, seconds: float = STOP_SECONDS, give_back_seconds: float = GIVE_BACK_SECONDS) -> None:
+        self._seconds = seconds
+        self._all_seconds = seconds + give_back_seconds
+        self._began: float | None = None
+
+    async def finish(self, tasks: set[asyncio.Task[Any]], *, until_end: bool = False) -> set[asyncio.Task[Any]]:
+        """Waits for tasks, with `until_end` as long as for what is given back. Then cancels those that are left and
+        waits for their cleanup; returns the cancelled ones.
+        """
+        if not tasks:
+            return set()
+        _, late = await asyncio.wait(tasks, timeout=self._left(self._all_seconds if until_end else self._seconds))
+        for task in late:
+            task.cancel()
+        if late:
+            _, stuck = await asyncio.wait(late, timeout=max(MIN_SECONDS, self._left(self._all_seconds)))
+            if stuck:
+                log.error("background work does not end; report it", tasks=len(stuck))
+        return late
+
+    async def close(self, *closings: Callable[[], Coroutine[Any, Any, None]]) -> bool:
+        """Runs what gives something back, all at the same time; whether all of it has succeeded by the end."""
+        tasks = BackgroundTasks()
+        started = [tasks.start(closing()) for closing in closings]
+        await tasks.close(self, until_end=True)
+        return all(task.done() and not task.cancelled() and task.exception() is None for task in started)
+
+    def _left(self, seconds: float) -> float:
+        """How much is left of so many seconds from the beginning."""
+        now = time.monotonic()
+        self._began = self._began or now
+        return max(0.0, self._began + seconds - now)
 
 
 class BackgroundTasks:
@@ -54,15 +88,14 @@ class BackgroundTasks:
         task.add_done_callback(self._ended)
         return task
 
-    async def close(self, seconds: float = TASKS_STOP_SECONDS, cancel_seconds: float = CANCEL_SECONDS) -> None:
+    async def close(self, stop: StopDeadline | None = None, *, until_end: bool = False) -> None:
         """Waits until all tasks have ended, those that they start meanwhile too; cancels what has not by then. It
         ends in time, whatever they do.
         """
-        until = time.monotonic() + seconds
-        closed = set[asyncio.Task[Any]]()
+        stop, closed = stop or StopDeadline(), set[asyncio.Task[Any]]()
         while tasks := self._tasks - closed:
             closed |= tasks
-            await finish(tasks, max(0.0, until - time.monotonic()), cancel_seconds)
+            await stop.finish(tasks, until_end=until_end)
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         """Logs an error, which nobody may wait for any more; those of an outage are reported where it is noticed."""
@@ -229,8 +262,8 @@ class PeriodicWorker:
 
 
 @asynccontextmanager
-async def running(*workers: PeriodicWorker, stop_seconds: float = STOP_SECONDS) -> AsyncIterator[None]:
-    """Runs the workers while the block lasts, and lets their last runs end in `stop_seconds`, all at the same time.
+async def running(*workers: PeriodicWorker, stop: StopDeadline | None = None) -> AsyncIterator[None]:
+    """Runs the workers while the block lasts, and lets their last runs end, all at the same time.
 
     They begin one after the other, in their order.
     """
@@ -240,7 +273,7 @@ async def running(*workers: PeriodicWorker, stop_seconds: float = STOP_SECONDS) 
     finally:
         for worker in workers:
             worker.stop()
-        await finish(tasks, stop_seconds)
+        await (stop or StopDeadline()).finish(tasks)
 
 
 class FailingRows(Generic[Row]):
@@ -302,86 +335,6 @@ class FailingRows(Generic[Row]):
         self._failures[row] = failures, time.monotonic() + pause
         if len(self._failures) > MAX_FAILED_ROWS:
             self._failures.pop(next(iter(self._failures)))
-
-
-class Lease:
-    """A lease that one worker at a time holds for `seconds`; it need not be renewed again within `renew_seconds`."""
-
-    def __init__(self, store: Store, leases: Leases, name: str, seconds: float, renew_seconds: float) -> None:
-        self._store = store
-        self._leases = leases
-        self._name = name
-        self._seconds = seconds
-        self._renew_seconds = renew_seconds
-        self._owner = secrets.token_hex(8)
-        self._renewed_at = float("-inf")
-
-    @property
-    def is_fresh(self) -> bool:
-        """Whether it need not be renewed yet."""
-        return time.monotonic() - self._renewed_at < self._renew_seconds
-
-    def lose(self) -> None:
-        """Notes that another worker has taken over."""
-        self._renewed_at = float("-inf")
-
-    async def is_elsewhere(self, connection: AsyncConnection) -> bool:
-        return await self._leases.is_elsewhere(connection, self._name, self._owner, datetime.now(UTC))
-
-    async def take(self, prepare: Callable[[AsyncConnection], Awaitable[None]] | None = None) -> bool:
-        """Takes or renews it, in the transaction of what prepares its row; False where another worker has it, or there
-        is nothing to lease. Raises StoreUnavailable.
-        """
-        started = time.monotonic()
-        async with self._store.transaction() as connection:
-            if prepare is not None:
-                await prepare(connection)
-            now = datetime.now(UTC)
-            is_taken = await self._leases.take(connection, self._name, self._owner, now, self._seconds)
-        if is_taken:  # after the commit
-            self._renewed_at = started
-        return is_taken
-
-    async def renew(self) -> None:
-        """Renews it unless it is fresh; raises LeaseLostError, StoreUnavailable."""
-        if not self.is_fresh and not await self.take():
-            raise LeaseLostError
-
-    async def release(self) -> None:
-        """Leaves it to another worker; raises StoreUnavailable."""
-        async with self._store.transaction() as connection:
-            await self._leases.release(connection, self._name, self._owner)
-
-
-@asynccontextmanager
-async def releasing(*leases: Lease, stop_seconds: float = STOP_SECONDS) -> AsyncIterator[None]:
-    """Releases the leases after the block, when their workers have stopped, all at the same time.
-
-    One that is not released in `stop_seconds` ends by itself.
-    """
-    try:
-        yield
-    finally:
-        tasks = BackgroundTasks()
-        for lease in leases:
-            tasks.start(lease.release())
-        await tasks.close(stop_seconds)
-
-
-async def finish(
-    tasks: set[asyncio.Task[Any]], seconds: float, cancel_seconds: float = CANCEL_SECONDS
-) -> set[asyncio.Task[Any]]:
-    """Waits for the tasks, then cancels those that are left and waits for their cleanup; returns the cancelled ones."""
-    if not tasks:
-        return set()
-    _, late = await asyncio.wait(tasks, timeout=seconds)
-    for task in late:
-        task.cancel()
-    if late:
-        _, stuck = await asyncio.wait(late, timeout=cancel_seconds)
-        if stuck:
-            log.error("background work does not end; report it", tasks=len(stuck))
-    return late
 
 
 async def linger(batch_size: int) -> None:

@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from api.background import BackgroundTasks
+from api.background import BackgroundTasks, StopDeadline
 from api.catalogue.routes import CatalogueServices
 from api.catalogue.service import WriteAudit
 from api.catalogue.writers import CatalogueWriters
@@ -85,24 +85,26 @@ async def open_services(
     metrics: Metrics,
     cursor_budget: Budget,
     resources: AsyncExitStack,
+    stop: StopDeadline,
     intervals: Intervals,
     limits: Limits,
 ) -> Services:
     """Builds the services; `resources` closes them in reverse order, so that tasks end before what they use."""
-    store = _closed_by(resources, _store(settings, metrics))
+    store = _store(settings, metrics)
+    resources.push_async_callback(store.close)  # in a time of its own
     # two pools of connections, so that searches never take those of orders
-    engine = _closed_by(resources, _search_engine(settings, metrics))
-    order_engine = _closed_by(resources, _order_engine(settings, metrics))
-    writers = _closed_by(resources, CatalogueWriters(settings, store))
+    engine = _closed_by(resources, stop, _search_engine(settings, metrics))
+    order_engine = _closed_by(resources, stop, _order_engine(settings, metrics))
+    writers = _closed_by(resources, stop, CatalogueWriters(settings, store))
     tasks = BackgroundTasks()
     feed = change_feed(settings, platforms, store, tasks, metrics, resources, intervals)
     matcher = Matcher(feed, store, platforms, metrics.feed.set_matching_lag, limits)
     feed.recorder.on_commit.append(matcher.worker.wake)
-    points_in_time = _closed_by(resources, PointsInTime(engine, store, tasks))
-    resources.push_async_callback(tasks.close)
+    points_in_time = _closed_by(resources, stop, PointsInTime(engine, store, tasks))
+    resources.push_async_callback(tasks.close, stop)
     tasks.start(points_in_time.read_key())
     resources.callback(tasks.start(engine.read_ahead(tuple(platforms))).cancel)
-    rate_limits = _closed_by(resources, _rate_limits(settings, metrics))
+    rate_limits = _closed_by(resources, stop, _rate_limits(settings, metrics))
     revision = IndexRevision(engine.revision, tasks)
     token_cache, backlogs = TokenCache(store, tasks), BacklogReader(store, tasks)
     readiness = Readiness(order_engine, store, platforms, token_cache, tasks, settings.search_timeout)
@@ -139,9 +141,9 @@ async def open_services(
     )
 
 
-def _closed_by(resources: AsyncExitStack, service: Service) -> Service:
-    """The service, which `resources` close."""
-    resources.push_async_callback(service.close)
+def _closed_by(resources: AsyncExitStack, stop: StopDeadline, service: Service) -> Service:
+    """The service, which `resources` close in time."""
+    resources.push_async_callback(stop.close, service.close)
     return service
 
 

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 from opensearchpy.exceptions import OpenSearchException
 
-from api.background import STOP_SECONDS
 from api.errors import ApiError
 from api.http.admission import FIXED
 from api.log import log
@@ -78,14 +77,16 @@ class CatalogueWriters:
         alias = self._settings.alias(platform.id)
         return LiveWriter(self._client, alias, definition, claims, self._retry, self._settings.derived_digest_key)
 
-    async def close(self, seconds: float = STOP_SECONDS) -> None:
-        """Ends all waiting for retries, and the threads; one that hangs is left to the deadline of its request."""
+    async def close(self) -> None:
+        """Ends all waiting for retries, and the threads; where it is cancelled, those that hang are left."""
         self._retry.stopped.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
-        late = (await asyncio.to_thread(wait, tuple(self._running), seconds)).not_done
-        if late:
-            log.warning("writes of the catalogue do not end", writes=len(late))
-        self._client.close()
+        try:
+            await asyncio.gather(*map(asyncio.wrap_future, tuple(self._running)), return_exceptions=True)
+        finally:
+            if self._running:
+                log.warning("writes of the catalogue do not end", writes=len(self._running))
+            self._client.close()
 
 
 def _unavailable(message: str) -> ApiError:

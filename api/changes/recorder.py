@@ -10,9 +10,9 @@ from typing import Final
 
 import msgspec
 
-from api.background import Lease
 from api.changes.differences import Differences, Snapshot, diff_after_lost_snapshot, diff_indices, diff_same_index
 from api.changes.entries import Difference
+from api.changes.lease import Lease
 from api.changes.log import ChangeLog, new_segment
 from api.engine.errors import NotLoadedError, PitGoneError
 from api.engine.feed import FeedEngine, Observed

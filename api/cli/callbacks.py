@@ -57,7 +57,7 @@ def deliver(production: bool) -> None:
 
 
 async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
-    from api.background import running
+    from api.background import StopDeadline, running
     from api.orders.responses import order_entries
     from api.telemetry import tracing
     from api.webhooks.dispatcher import dispatching
@@ -68,12 +68,12 @@ async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
     store = Store(settings.database_url, connections=settings.database_pool_size, cipher=settings.cipher)
-    entries = order_entries(platforms, settings.public_url)
+    entries, stop = order_entries(platforms, settings.public_url), StopDeadline()
     try:
         async with (
             tracing.exporting(settings, store) as trace_configs,
-            dispatching(store, entries, settings, trace_configs) as dispatcher,
-            running(dispatcher.worker),
+            dispatching(store, entries, settings, stop, trace_configs) as dispatcher,
+            running(dispatcher.worker, stop=stop),
         ):
             await stopped.wait()
     finally:

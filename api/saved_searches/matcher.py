@@ -15,9 +15,10 @@ from typing import Final
 
 from opensearchpy.exceptions import TransportError
 
-from api.background import Lease, PeriodicWorker
+from api.background import PeriodicWorker
 from api.changes.entries import Side, changes_of
 from api.changes.feed import ChangeFeed
+from api.changes.lease import Lease
 from api.changes.log import MAX_SIDES, segments_from
 from api.engine.errors import NotLoadedError
 from api.engine.feed import MatchedEntry

@@ -14,7 +14,7 @@ from typing import Final, Self
 
 from aiohttp import TraceConfig
 
-from api.background import STOP_SECONDS, BackgroundTasks, PeriodicWorker, finish, linger
+from api.background import BackgroundTasks, PeriodicWorker, StopDeadline, linger
 from api.log import log
 from api.settings import Settings
 from api.webhooks import schedule
@@ -65,9 +65,9 @@ class AttemptRecorder:
         async with self._committing:
             return await self._write([attempt])
 
-    async def close(self, seconds: float) -> None:
-        """Lets the commits under way end in so many seconds."""
-        await self._commits.close(seconds)
+    async def close(self, stop: StopDeadline) -> None:
+        """Lets the commits under way end."""
+        await self._commits.close(stop, until_end=True)
 
     async def _commit(self, batch: list[FinishedAttempt]) -> bool | None:
         """As `record` returns; None where each is to be recorded alone, so that one that fails holds up no other."""
@@ -89,17 +89,17 @@ class AttemptRecorder:
 
 
 class Dispatcher:
-    """Sends due callbacks. Tests choose `delays`, `clock`, `stop_seconds` and `max_attempts`."""
+    """Sends due callbacks. Tests choose `delays`, `clock` and `max_attempts`."""
 
     def __init__(
         self,
         store: Store,
         entry_of: EntryOf,
         sender: Sender,
+        stop: StopDeadline,
         *,
         delays: tuple[timedelta, ...] = schedule.RETRY_DELAYS,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        stop_seconds: float = STOP_SECONDS,
         max_attempts: int = MAX_ATTEMPTS,
     ) -> None:
         self._store = store
@@ -108,7 +108,7 @@ class Dispatcher:
         self._recorder = AttemptRecorder(store, max_attempts)
         self._delays = delays
         self._clock = clock
-        self._stop_seconds = stop_seconds
+        self._stop = stop
         self._random = SystemRandom().random
         self._attempts: dict[asyncio.Task[None], DeliveryWork] = {}
         self._recording: set[asyncio.Task[None]] = set()  # of the attempts, those whose receiver has responded
@@ -255,15 +255,10 @@ class Dispatcher:
 
     async def _close(self) -> None:
         works = dict(self._attempts)
-        late = await finish(set(works), self._stop_seconds)
-        await self._recorder.close(self._stop_seconds)  # what is recorded has no lease any more
-        if not late:
-            return
-        try:
-            async with asyncio.timeout(self._stop_seconds):
-                await self._release(works[task] for task in late)
-        except (StoreUnavailable, TimeoutError) as error:
-            log.warning("leases of callbacks were not released and run out", callbacks=len(late), cause=str(error))
+        late = await self._stop.finish(set(works))
+        await self._recorder.close(self._stop)  # what is recorded has no lease any more
+        if late and not await self._stop.close(lambda: self._release(works[task] for task in late)):
+            log.warning("leases of callbacks were not released and run out", callbacks=len(late))
 
 
 def _identity(work: DeliveryWork) -> dict[str, object]:
@@ -291,11 +286,11 @@ def _log_attempt(work: DeliveryWork, sent: SendResult, state: str, next_attempt_
 
 @asynccontextmanager
 async def dispatching(
-    store: Store, entry_of: EntryOf, settings: Settings, trace_configs: Sequence[TraceConfig] = ()
+    store: Store, entry_of: EntryOf, settings: Settings, stop: StopDeadline, trace_configs: Sequence[TraceConfig] = ()
 ) -> AsyncIterator[Dispatcher]:
     """A dispatcher with a sender of its own; its worker runs within the block, by `api.background.running`."""
     async with (
         Sender(settings.allow_insecure_callbacks, trace_configs=trace_configs) as sender,
-        Dispatcher(store, entry_of, sender).closing() as dispatcher,
+        Dispatcher(store, entry_of, sender, stop).closing() as dispatcher,
     ):
         yield dispatcher

@@ -40,6 +40,7 @@ LONGEST: Final = (
     "tests/clients/test_follow_postgres.py",
     "tests/faults/search/test_overload.py",
     "tests/faults/api/test_workers.py",
+    "tests/faults/api/test_stop.py",
     "tests/faults/orders/test_full_disk.py",
     "tests/faults/test_alerts.py",
     "tests/faults/orders/test_retries.py",

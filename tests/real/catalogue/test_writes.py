@@ -13,6 +13,7 @@ import pytest
 import zstandard
 from structlog.testing import capture_logs
 
+from api.background import StopDeadline
 from api.catalogue import body
 from api.catalogue.service import ACTION
 from api.catalogue.writers import CatalogueWriters
@@ -214,7 +215,7 @@ async def test_a_write_that_hangs_holds_the_end_up_for_a_bounded_time(tmp_path: 
         write.cancel()  # its client has gone: the thread goes on
         with capture_logs() as logs:
             async with asyncio.timeout(30):
-                await writers.close(0.01)
+                await StopDeadline(0.01, 0.01).close(writers.close)
         assert [entry["event"] for entry in logs] == ["writes of the catalogue do not end"]
     finally:
         released.set()

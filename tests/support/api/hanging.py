@@ -19,6 +19,10 @@ class Hanging:
             self.cancelled_at.append(asyncio.get_running_loop().time())
         return 0.0
 
+    async def release(self) -> None:
+        """The same, of a call without a result."""
+        await self()
+
 
 async def ignore_cancellation(released: asyncio.Event) -> None:
     """Ends when it is released, and not when it is cancelled."""

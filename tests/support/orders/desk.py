@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from api.background import STOP_SECONDS, running
+from api.background import STOP_SECONDS, StopDeadline, running
 from api.orders.responses import order_entries
 from api.webhooks.dispatcher import Dispatcher
 from api.webhooks.sender import Sender
@@ -106,9 +106,9 @@ async def dispatching(
     attempt that met its deadline while the machine stood still is made again.
     """
     async with sender or Sender(allow_insecure=True) as opened:
-        options = {"delays": QUICK, "stop_seconds": stop_seconds, **more}
-        dispatcher = Dispatcher(store, order_entries(read_platforms(), PUBLIC_URL), opened, **options)
-        async with dispatcher.closing(), running(dispatcher.worker, stop_seconds=stop_seconds):
+        entries, stop = order_entries(read_platforms(), PUBLIC_URL), StopDeadline(stop_seconds)
+        dispatcher = Dispatcher(store, entries, opened, stop, **{"delays": QUICK, **more})
+        async with dispatcher.closing(), running(dispatcher.worker, stop=stop):
             yield dispatcher
 
 

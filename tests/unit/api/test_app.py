@@ -15,8 +15,9 @@ from pydantic import BaseModel
 
 import mappings.platforms
 from api.app import background_workers, create_app
-from api.background import Lease
+from api.background import StopDeadline
 from api.catalogue.service import WriteAudit
+from api.changes.lease import Lease
 from api.changes.recorder import INTERVALS
 from api.cli.main import main
 from api.http.admission import Admission
@@ -71,7 +72,10 @@ async def opened_services(folder: Path) -> AsyncIterator[Services]:
     await migrated(settings.database_url)
     async with AsyncExitStack() as resources:
         cursor_budget = Admission(settings.max_concurrency, metrics.requests).budgets["export"]
-        yield await open_services(settings, shared_platforms(), metrics, cursor_budget, resources, INTERVALS, LIMITS)
+        stop = StopDeadline()
+        yield await open_services(
+            settings, shared_platforms(), metrics, cursor_budget, resources, stop, INTERVALS, LIMITS
+        )
 
 
 async def test_background_work_that_hangs_ends_all_at_the_same_time(
@@ -82,7 +86,7 @@ async def test_background_work_that_hangs_ends_all_at_the_same_time(
     async with opened_services(tmp_path) as services:
         monkeypatch.setattr(services.token_cache, "record_uses", hang)
         monkeypatch.setattr(services.search.unanswered, "flush", hang)
-        async with background_workers(services, stop_seconds=0.5):
+        async with background_workers(services, StopDeadline(0.5, 0.5)):
             for _ in range(3):
                 await hang.started.get()
         assert len(hang.cancelled_at) == 3
@@ -94,7 +98,7 @@ async def test_what_operators_hide_is_hidden_from_the_first_search_on(tmp_path: 
         store, (platform, *_) = services.orders.store, services.orders.platforms
         body = VocabularyBody.model_validate({"hide": {"names": ["AK-47 | Redline (Field-Tested)"]}})
         await entries.add(store, platform, body, Actor.command("operator"))
-        async with background_workers(services):
+        async with background_workers(services, StopDeadline()):
             assert platform.rules.of_text(platform.id, "ak").hidden == ("AK-47 | Redline (Field-Tested)",)
 
 
@@ -105,7 +109,7 @@ async def test_the_start_waits_for_the_vocabulary_no_longer_than_its_next_try(
     monkeypatch.setattr(entries.AddedTerms, "read", hang)
     async with opened_services(tmp_path) as services:
         started_at = time.monotonic()
-        async with background_workers(services, stop_seconds=0.1):
+        async with background_workers(services, StopDeadline(0.1, 0.1)):
             assert time.monotonic() - started_at < entries.READ_SECONDS + 1
 
 
@@ -115,7 +119,7 @@ async def test_leases_that_are_not_released_in_time_hold_up_the_end_no_longer(
     hang = Hanging()
     monkeypatch.setattr(Lease, "release", hang)
     async with opened_services(tmp_path) as services:
-        async with background_workers(services, stop_seconds=0.5):
+        async with background_workers(services, StopDeadline(0.5, 0.5)):
             stopped_at = time.monotonic()
         assert len(hang.cancelled_at) == 2
         assert max(hang.cancelled_at) - min(hang.cancelled_at) < 0.5

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from api.background import BackgroundTasks, CoalescedRuns, SingleFlight, Waiters
+from api.background import BackgroundTasks, CoalescedRuns, SingleFlight, StopDeadline, Waiters
 from api.errors import ApiError
 from store.connection.errors import StoreUnavailable
 from tests.support.api.hanging import ignore_cancellation
@@ -17,7 +17,7 @@ async def test_closing_waits_for_tasks_and_cancels_those_that_are_late() -> None
     tasks = BackgroundTasks()
     soon = tasks.start(asyncio.sleep(0.01, "done"))
     never = tasks.start(asyncio.sleep(60))
-    await tasks.close(0.1)
+    await tasks.close(StopDeadline(0.1))
     assert soon.result() == "done"
     assert never.cancelled()
     await tasks.close()  # a second time there is nothing left to do
@@ -35,7 +35,7 @@ async def test_closing_waits_also_for_tasks_that_are_started_meanwhile() -> None
         tasks.start(second())
 
     tasks.start(first())
-    await tasks.close(30)
+    await tasks.close(StopDeadline(30))
     assert ended == ["second"]
 
 
@@ -46,7 +46,7 @@ async def test_closing_ends_in_time_though_a_task_ignores_that_it_is_cancelled()
     await asyncio.sleep(0)
     with capture_logs() as logs:
         async with asyncio.timeout(30):
-            await tasks.close(0.01, cancel_seconds=0.01)
+            await tasks.close(StopDeadline(0.01, 0.01))
     assert [entry["event"] for entry in logs] == ["background work does not end; report it"]
     released.set()
     await task

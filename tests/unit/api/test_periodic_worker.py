@@ -4,7 +4,7 @@ import asyncio
 
 from structlog.testing import capture_logs
 
-from api.background import BEGIN_SECONDS, PeriodicWorker, finish, running
+from api.background import BEGIN_SECONDS, PeriodicWorker, StopDeadline, running
 from store.connection.errors import StoreUnavailable
 from tests.support.api.hanging import Hanging, ignore_cancellation
 
@@ -104,17 +104,43 @@ async def test_a_late_run_is_cancelled_and_its_cleanup_awaited() -> None:
             cleaned_up = True
         return 0.0
 
-    async with running(PeriodicWorker("test", work), stop_seconds=0.01):
+    async with running(PeriodicWorker("test", work), stop=StopDeadline(0.01)):
         await started.wait()
     assert cleaned_up
 
 
 async def test_workers_that_hang_end_together_and_not_one_after_the_other() -> None:
     hang = Hanging()
-    async with running(*(PeriodicWorker("test", hang) for _ in range(4)), stop_seconds=0.5):
+    async with running(*(PeriodicWorker("test", hang) for _ in range(4)), stop=StopDeadline(0.5)):
         for _ in range(4):
             await hang.started.get()
     assert max(hang.cancelled_at) - min(hang.cancelled_at) < 0.5
+
+
+async def test_what_ends_one_after_the_other_shares_one_deadline() -> None:
+    hang, stop = Hanging(), StopDeadline(0.5, 0.5)
+    async with asyncio.timeout(8):
+        for _ in range(10):
+            assert len(await stop.finish({asyncio.create_task(hang())})) == 1
+        for _ in range(10):
+            assert not await stop.close(hang.release, hang.release)
+    assert len(hang.cancelled_at) == 30
+
+
+async def test_what_was_held_is_given_back_after_work_that_was_late() -> None:
+    hang, stop, given_back = Hanging(), StopDeadline(0.01), list[str]()
+
+    async def give_back() -> None:
+        await asyncio.sleep(0.1)
+        given_back.append("a lease")
+
+    async def fail() -> None:
+        raise StoreUnavailable("gone")
+
+    assert len(await stop.finish({asyncio.create_task(hang())})) == 1
+    assert await stop.close(give_back)
+    assert not await stop.close(give_back, fail)
+    assert given_back == ["a lease"] * 2
 
 
 async def test_a_task_that_refuses_to_end_holds_the_end_up_for_a_bounded_time() -> None:
@@ -123,8 +149,8 @@ async def test_a_task_that_refuses_to_end_holds_the_end_up_for_a_bounded_time() 
     await asyncio.sleep(0)
     with capture_logs() as logs:
         async with asyncio.timeout(30):
-            assert await finish({task}, 0.01, cancel_seconds=0.01) == {task}
+            assert await StopDeadline(0.01, 0.01).finish({task}) == {task}
     assert [entry["event"] for entry in logs] == ["background work does not end; report it"]
     released.set()
     await task
-    assert await finish(set(), 0.01) == set()
+    assert await StopDeadline(0.01).finish(set()) == set()

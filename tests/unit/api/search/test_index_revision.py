@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from api.background import BackgroundTasks
+from api.background import BackgroundTasks, StopDeadline
 from api.errors import ApiError
 from api.search.response_cache import IndexRevision
 from tests.support.platforms import shared_platforms
@@ -58,5 +58,5 @@ async def test_a_question_under_way_ends_with_its_owner() -> None:
 
     tasks = BackgroundTasks()
     assert await IndexRevision(ask, tasks, timeout=0.01).current(PLATFORMS) is None
-    await tasks.close(0.01)
+    await tasks.close(StopDeadline(0.01))
     assert cancelled.is_set()

@@ -9,7 +9,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.background import BackgroundTasks
+from api.background import BackgroundTasks, StopDeadline
 from api.engine.responses import EngineResponse
 from api.errors import ApiError
 from api.search.parsing.prefix import PrefixQuery
@@ -156,7 +156,7 @@ class Counting:
         values, number = self.counts.of(PLATFORMS)
         for _ in range(3):
             self.counts.of(PLATFORMS)  # joins the count that is under way
-        await self.tasks.close(seconds=60)
+        await self.tasks.close(StopDeadline(60))
         return (shown(values.beginning(PrefixQuery("ak"), 1))[0][2] if values else 0, number)
 
 
