@@ -68,6 +68,7 @@ CATCHES_ALL: Final = {
     "api/search/response_cache.py": "a cache fails open: without a revision the response is computed",
     "api/orders/index_sync.py": "a row that fails alone is logged and counted, so that none repeats for ever",
     "api/background.py": "the edge of a background task: whatever fails is logged, the next run follows",
+    "mappings/transport/nodes.py": "a probe that fails is logged and made again: its node would stay out for ever",
     "api/webhooks/dispatcher.py": "an unexpected exception counts as an attempt, so that none repeats for ever",
 }
 

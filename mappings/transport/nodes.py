@@ -5,6 +5,7 @@ one that is slow is silence: it answers no request at all while one waits.
 """
 
 import asyncio
+import logging
 import os
 import socket
 import ssl
@@ -26,6 +27,8 @@ MAX_SILENCES: Final = 3  # in a row, before a node is left out
 PROBE_SECONDS: Final = 1.0  # until a node is tried again, doubled each time it does not answer
 MAX_PROBE_SECONDS: Final = 30.0
 NO_RESPONSE: Final = ("N/A", "TIMEOUT", 502, 504)  # the client's own words, and those of a proxy without its node
+
+log: Final = logging.getLogger("gear.engine")
 
 OnChange = Callable[[str, int], None]
 """Is called with a node's address when it is left out or taken back, and with how many are left out now."""
@@ -200,8 +203,11 @@ class NodePool(ConnectionPool):
         pause = min(MAX_PROBE_SECONDS, PROBE_SECONDS * 2**node.ejections)
         while True:
             await asyncio.sleep(pause)
-            if await node.responds():
-                break
+            try:
+                if await node.responds():
+                    break
+            except Exception:
+                log.exception("the probe of %s failed and is tried again; report it", node.host)
             pause = min(MAX_PROBE_SECONDS, 2 * pause)
         del self._probes[node]
         self._take_back(node)

@@ -13,7 +13,7 @@ from opensearchpy import AsyncOpenSearch, exceptions
 from mappings.connection import SearchSettings, connect, connect_async
 from mappings.platforms import read_platforms
 from mappings.transport.http import CONNECT_SECONDS
-from mappings.transport.nodes import FIRST_TRY_SHARE, MAX_SILENCES
+from mappings.transport.nodes import FIRST_TRY_SHARE, MAX_SILENCES, FailoverTransport, Node
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.exposition import samples
 from tests.support.api.waiting import until
@@ -72,6 +72,32 @@ async def test_what_waits_for_a_node_that_hangs_is_asked_of_another_and_it_is_le
         engine_requests = len(hung.requests)
         await searches(client, 4, read)
         assert len(hung.requests) == engine_requests + 2
+
+
+async def test_a_probe_that_fails_unexpectedly_is_logged_and_made_again(
+    nodes: tuple[SmallNode, SmallNode], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    responds, faults = Node.responds, [RuntimeError("unforeseen")]
+
+    async def fail_once(node: Node) -> bool:
+        while faults:
+            raise faults.pop()
+        return await responds(node)
+
+    monkeypatch.setattr(Node, "responds", fail_once)
+    hung, _ = nodes
+    async with client_of(*(node.url for node in nodes)) as (client, changes):
+        hung.hang()
+        await searches(client, 2 * MAX_SILENCES)
+        transport = client.transport
+        assert isinstance(transport, FailoverTransport)
+        await until(lambda: not (faults or transport._attempts))  # only a probe can take it back now
+        assert changes == [1]
+        hung.restore()
+        await until(lambda: changes == [1, 0])
+    assert [record.message for record in caplog.records if record.name == "gear.engine"] == [
+        f"the probe of {hung.url} failed and is tried again; report it"
+    ]
 
 
 async def test_a_write_is_not_sent_to_a_second_node(nodes: tuple[SmallNode, SmallNode]) -> None:
