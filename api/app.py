@@ -1,5 +1,6 @@
 """Builds the ASGI application. It opens nothing before it starts."""
 
+import asyncio
 import gc
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -145,6 +146,7 @@ def create_app(
     )
     app.state.body_seconds = body_seconds
     app.state.drain = Drain(settings.drain_seconds)
+    app.state.describing = asyncio.Lock()
     app.add_middleware(TokenCors)
     app.add_middleware(RequestIdMiddleware, on_response=metrics.requests.count_response)
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.trusted_proxies)

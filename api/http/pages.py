@@ -17,7 +17,6 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.params import Depends as Dependency
 from starlette.responses import HTMLResponse, PlainTextResponse
 
-from api.current_request import without_request
 from api.errors import ApiError
 from api.http.dependencies import NoQuery
 
@@ -59,10 +58,11 @@ async def for_language_models(request: Request, _: NoQuery) -> PlainTextResponse
 
 async def _descriptions(app: FastAPI) -> tuple[bytes, str]:
     """The OpenAPI description and its overview, made once, in a thread: no other request waits for that."""
-    if not hasattr(app.state, "described"):
-        app.state.described = asyncio.create_task(asyncio.to_thread(_describe, app), context=without_request())
-    described: tuple[bytes, str] = await asyncio.shield(app.state.described)
-    return described
+    async with app.state.describing:
+        if not hasattr(app.state, "described"):
+            app.state.described = await asyncio.get_running_loop().run_in_executor(None, _describe, app)
+        described: tuple[bytes, str] = app.state.described
+        return described
 
 
 def _describe(app: FastAPI) -> tuple[bytes, str]:

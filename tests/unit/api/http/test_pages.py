@@ -40,6 +40,28 @@ async def test_the_description_is_made_once_and_keeps_no_request_waiting(monkeyp
     assert "`POST /v1/gear/search`" in bytes(overview.body).decode()
 
 
+async def test_a_description_that_fails_is_made_anew_for_the_next_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = create_app(Settings(_env_file=None), shared_platforms())
+    request = Request({"type": "http", "app": app})
+    with monkeypatch.context() as patch:
+        patch.setattr(app, "openapi", dict)
+        with pytest.raises(KeyError):
+            await pages.description(request, None)
+    assert orjson.loads((await pages.description(request, None)).body) == app.openapi()
+
+
+async def test_a_request_for_the_description_that_goes_away_leaves_no_task_and_the_others_their_answer() -> None:
+    app = create_app(Settings(_env_file=None), shared_platforms())
+    request = Request({"type": "http", "app": app})
+    before = asyncio.all_tasks()
+    first, second = (asyncio.create_task(pages.description(request, None)) for _ in range(2))
+    await asyncio.sleep(0.01)
+    assert asyncio.all_tasks() == {*before, first, second}
+    first.cancel()
+    assert orjson.loads((await second).body) == app.openapi()
+    assert first.cancelled()
+
+
 def test_the_files_of_the_page_are_read_before_the_first_request() -> None:
     assets.cache_clear()
     create_app(Settings(_env_file=None, explore=True), shared_platforms())
