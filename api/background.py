@@ -276,6 +276,29 @@ async def running(*workers: PeriodicWorker, stop: StopDeadline | None = None) ->
         await (stop or StopDeadline()).finish(tasks)
 
 
+async def bisect(
+    rows: Sequence[Row], batch: Callable[[Sequence[Row]], Awaitable[Result]], *outages: type[Exception]
+) -> AsyncIterator[tuple[Sequence[Row], Result | Exception]]:
+    """Runs a batch, and after an unexpected error each half of it, down to the row that fails alone.
+
+    Yields the parts in order, with the result of each or the error of its only row. Raises `outages`, no row's fault.
+    """
+    parts = [rows] if rows else []
+    while parts:
+        part = parts.pop()
+        try:
+            outcome: Result | Exception = await batch(part)
+        except outages:
+            raise
+        except Exception as error:  # noqa: BLE001  # who asked for the part reports it
+            if len(part) > 1:
+                middle = len(part) // 2
+                parts += [part[middle:], part[:middle]]
+                continue
+            outcome = error
+        yield part, outcome
+
+
 class FailingRows(Generic[Row]):
     """Keeps a row that fails by a fault of ours from holding up others, and from being tried for ever.
 
@@ -301,32 +324,23 @@ class FailingRows(Generic[Row]):
         Raises StoreUnavailable, and the error of MAX_FAILED_TOGETHER rows where none before them succeeds.
         """
         results, failed, has_success = list[Result](), 0, False
-        parts = [rows] if rows else []
-        while parts:
-            part = parts.pop()
-            try:
-                results += await batch(part)
-            except StoreUnavailable:
-                raise
-            except Exception:
-                if len(part) > 1:
-                    middle = len(part) // 2
-                    parts += [part[middle:], part[:middle]]
-                    continue
+        async for part, outcome in bisect(rows, batch, StoreUnavailable):
+            if isinstance(outcome, Exception):
                 failed += 1
-                self._count(part[0])
+                self._count(part[0], outcome)
                 if failed == MAX_FAILED_TOGETHER and not has_success:
-                    raise
-            else:
-                has_success = True
-                for row in part:
-                    self._failures.pop(row, None)
+                    raise outcome
+                continue
+            has_success = True
+            results += outcome
+            for row in part:
+                self._failures.pop(row, None)
         return results
 
-    def _count(self, row: Row) -> None:
+    def _count(self, row: Row, error: Exception) -> None:
         """Counts and logs a failure of the row, which pauses then."""
         failures = self._failures.pop(row, (0, 0.0))[0] + 1
-        log.exception("a row fails; report it", work=self._work, row=str(row), failures=failures)
+        log.error("a row fails; report it", work=self._work, row=str(row), failures=failures, exc_info=error)
         if failures < MAX_FAILURES:
             pause = min(MAX_RETRY_SECONDS, self._retry_seconds * 2.0 ** (failures - 1))
         else:

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.background import PeriodicWorker, linger
+from api.background import PeriodicWorker, bisect, linger
 from api.errors import ApiError
 from api.log import log
 from store.connection.engine import Store
@@ -75,7 +75,13 @@ class IndexSync:
         accepted, failed = set[IndexUpdate](), set[IndexUpdate]()
         try:
             async with asyncio.timeout(PUBLISH_SECONDS):
-                await self._publish_rows(batch, accepted, failed)
+                async for rows, outcome in bisect(batch, self._publish_rows, ApiError, TimeoutError):
+                    if isinstance(outcome, Exception):
+                        failed.update(rows)
+                        report = {**_identity(rows[0]), "failures": rows[0].failures + 1}
+                        log.error("an index update fails; report it", **report, exc_info=outcome)
+                    else:
+                        accepted.update(outcome)
         except (ApiError, TimeoutError) as error:
             self.worker.outages.begin("index", str(error) or repr(error))
             return accepted, failed
@@ -86,25 +92,9 @@ class IndexSync:
             self.worker.outages.end("index")
         return accepted, failed
 
-    async def _publish_rows(
-        self, rows: Sequence[IndexUpdate], accepted: set[IndexUpdate], failed: set[IndexUpdate]
-    ) -> None:
-        """Publishes the rows. After an unexpected error it publishes each half, down to the row that fails alone, so
-        that no row holds up others.
-        """
-        try:
-            results = await self._publish(rows)
-            accepted.update(row for row, is_there in zip(rows, results, strict=True) if is_there)
-        except (ApiError, TimeoutError):
-            raise
-        except Exception:
-            if len(rows) > 1:
-                middle = len(rows) // 2
-                await self._publish_rows(rows[:middle], accepted, failed)
-                await self._publish_rows(rows[middle:], accepted, failed)
-                return
-            failed.add(rows[0])
-            log.exception("an index update fails; report it", **_identity(rows[0]), failures=rows[0].failures + 1)
+    async def _publish_rows(self, rows: Sequence[IndexUpdate]) -> list[IndexUpdate]:
+        """Publishes the rows; returns those that the index has now."""
+        return [row for row, is_there in zip(rows, await self._publish(rows), strict=True) if is_there]
 
     async def record(
         self, batch: list[IndexUpdate], accepted: Collection[IndexUpdate], failed: Collection[IndexUpdate]

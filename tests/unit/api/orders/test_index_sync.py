@@ -8,6 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from api.background import running
+from api.errors import ApiError
 from api.orders.index_sync import IndexSync
 from store.connection.engine import Store
 from store.outbox import index_outbox
@@ -63,6 +64,36 @@ async def test_a_row_that_fails_holds_up_no_other(store: Store) -> None:
         ("an index update fails; report it", 730, 2)
     }
     assert [entry["failures"] for entry in failures] == list(range(1, len(failures) + 1))
+
+
+async def test_an_update_without_a_result_fails_alone(store: Store) -> None:
+    async def publish(rows: Sequence[IndexUpdate]) -> list[bool]:
+        return [True for row in rows if row.item != 2]
+
+    sync = IndexSync(store, publish)
+    with capture_logs() as logs:
+        async with running(sync.worker):
+            await until_pending(store, sync, 1)
+    assert {entry["item"] for entry in logs if entry["log_level"] == "error"} == {2}
+
+
+async def test_what_was_published_before_an_outage_is_recorded(store: Store) -> None:
+    published: list[int] = []
+
+    async def publish(rows: Sequence[IndexUpdate]) -> list[bool]:
+        if len(rows) == 3:
+            raise KeyError(2)
+        if published:
+            raise ApiError("search_unavailable")
+        published.extend(row.item for row in rows)
+        return [True] * len(rows)
+
+    sync = IndexSync(store, publish)
+    with capture_logs() as logs:
+        async with running(sync.worker):
+            await until_pending(store, sync, 2)
+    assert published == [1]
+    assert [entry["event"] for entry in logs] == ["background work waits for an outage to end"]
 
 
 async def test_a_row_that_fails_too_often_is_set_aside_until_its_item_changes_or_a_process_starts(
