@@ -101,9 +101,9 @@ class Meaning(BaseModel):
     def holds(self, field: str, item: Item) -> bool:
         """Whether an item has what is meant in one field; a field without a meaning always holds."""
         if field == "words":
-            return _has(words_of(item["name"]), [part for word in self.words for part in _parts(word)])
+            return has_words(words_of(item["name"]), [part for word in self.words for part in _parts(word)])
         if field == "stickers":
-            return not self.stickers or any(_has(words_of(name), self.stickers) for name in _stickers_on(item))
+            return not self.stickers or any(has_words(words_of(name), self.stickers) for name in _stickers_on(item))
         if field == "attached":
             return not self.attached or bool(_stickers_on(item))
         if field in ("price", "float"):
@@ -223,7 +223,8 @@ def _stickers_on(item: Item) -> list[str]:
     return [each["name"] for each in item["attachments"] if (each["type"] or "sticker").lower() == "sticker"]
 
 
-def _has(words: list[str], expected: Iterable[str]) -> bool:
+def has_words(words: list[str], expected: Iterable[str]) -> bool:
+    """Whether a name with these words has all that are expected, `br*` as a beginning."""
     return all(
         any(candidate.startswith(word[:-1]) for candidate in words) if word.endswith("*") else word in words
         for word in expected

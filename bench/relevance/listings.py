@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 
 from bench.peers.data import PLATFORM, SEED
-from bench.relevance.judged import Item, Judgment, Meaning, Span, value_of, words_of
+from bench.relevance.judged import Item, Judgment, Meaning, Span, has_words, value_of, words_of
 from indexer.sample.catalogue import read_catalogue
 from indexer.sample.generator import Sampler
 from mappings.platforms import Platform, read_platforms
@@ -64,12 +64,19 @@ class _Lookup:
         candidates += [self._by.get(("words", word), []) for word in meaning.whole_words()]
         return min(candidates, key=len)
 
+    def sticker(self, words: Sequence[str]) -> str:
+        """The shortest name of a sticker that has all of the words; the words themselves where none has."""
+        have_first = self._by.get(("words", words[0].rstrip("*")), [])
+        stickers = (item["name"] for item in have_first if item["name"].startswith("Sticker | "))
+        names = [name for name in stickers if has_words(words_of(name), words)]
+        return min(names, key=lambda name: (len(name), name), default="Sticker | " + " ".join(map(str.title, words)))
+
 
 def _added(judgment: Judgment, lookup: _Lookup, limits: dict[str, Span], platform: Platform) -> Item:
     for meaning in judgment.means:
         for item in lookup.candidates(meaning):
             if meaning.fits(item, leave_out=_LISTING_FIELDS):
-                for adjusted in _adjusted(meaning, item, limits[item["name"]], platform):
+                for adjusted in _adjusted(meaning, item, limits[item["name"]], platform, lookup):
                     fitting = [each for each in (adjusted, adjusted | {"attachments": []}) if judgment.fits(each)]
                     if fitting:
                         return fitting[0]
@@ -77,7 +84,7 @@ def _added(judgment: Judgment, lookup: _Lookup, limits: dict[str, Span], platfor
     raise ValueError(message)
 
 
-def _adjusted(meaning: Meaning, item: Item, limits: Span, platform: Platform) -> Iterator[Item]:
+def _adjusted(meaning: Meaning, item: Item, limits: Span, platform: Platform, lookup: _Lookup) -> Iterator[Item]:
     """The listing with the price, float and seed that are meant, if its exterior and finish allow such a float."""
     paint, price = dict(item["paint"]), item["price"]
     if not meaning.holds("float", item) and meaning.wear is not None:
@@ -92,8 +99,8 @@ def _adjusted(meaning: Meaning, item: Item, limits: Span, platform: Platform) ->
         paint["seed"] = meaning.seed[0]
     attachments = item["attachments"]
     if not (meaning.holds("stickers", item) and meaning.holds("attached", item)):
-        name = " ".join(word.title() for word in meaning.stickers or ("crown", "foil"))
-        attachments = [{"id": None, "name": f"Sticker | {name}", "wear": None, "type": "Sticker", "image": None}] * 4
+        name = lookup.sticker(meaning.stickers or ("crown", "foil"))
+        attachments = [{"id": None, "name": name, "wear": None, "type": "Sticker", "image": None}] * 4
     if not meaning.holds("price", item) and meaning.price is not None:
         price = round(meaning.price.middle(), 2)
     yield item | {"paint": paint, "price": price, "attachments": attachments}

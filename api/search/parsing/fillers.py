@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parsed_again, with_quantities
-from api.search.parsing.trade_posts import has_separators, offer_in
+from api.search.parsing.trade_posts import may_be_list, offer_in
 from api.search.parsing.words import Term
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.words import letters_of
@@ -76,7 +76,7 @@ def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
     vocabulary = parse.platform.merged_vocabulary
     letters = letters_of([strict.text])
     things = sum(not term.fields.isdisjoint(vocabulary.narrowing) for term in parse.terms)
-    is_list = things > 1 or (things and has_separators(strict.text))
+    is_list = things > 1 or (things and may_be_list(strict.text))
     is_pasted = "|" in strict.text
     if not (is_pasted or parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade_words)):
         return None  # as most texts

@@ -65,13 +65,20 @@ KEYS = re.compile(
     r"|(?<!\w)b/?o:?\s*\d{1,5}\s*keys?(?!\w))",
     re.IGNORECASE,
 )
-# a letter that is drawn out (`faaaade`); `III` is a number
+# a letter that is drawn out (`faaaade`, `plsss`); `III` is a number
 _DRAWN_OUT = re.compile(r"([^\W\d_])(?!\1)([^\W\d_ivxIVX])\2{3,}(?!\2)(?=[^\W\d_])", re.IGNORECASE)
+_DRAWN_OUT_END = re.compile(r"(?<!\w)((?:([^\W\d_])(?!\2))+)([^\W\d_ivxIVX])\3{2,}(?!\w)", re.IGNORECASE)
 _UNDERSCORE = re.compile(r"(?<=[^\W\d_])_+(?=[^\W_])|(?<=[^\W_])_+(?=[^\W\d_])")
-# how many are listed: `top 10 awp skins`, `the 5 best knives`
-_BEST = re.compile(
-    r"^\s*(?:the\s+)?(?:top\s+)?\d{1,2}\s+(?=(?:best|coolest|nicest|rarest|cheapest|most)\s)", re.IGNORECASE
+# how many are listed: `top 10 awp skins`, `the 5 best knives`, `best ten knives`
+_MANY = r"(?:\d{1,2}|three|five|ten|fifteen|twenty)"
+_MOST = r"(?:best|coolest|nicest|rarest|cheapest|most)"
+_BEST = re.compile(rf"^\s*(?:the\s+)?(?:(?:top\s+)?{_MANY}\s+(?={_MOST}\s)|top\s+(?!\d){_MANY}\s+)", re.IGNORECASE)
+_BEST_MANY = re.compile(
+    rf"(?<!\w)({_MOST}\s+){_MANY}\s+(?!(?:dollar|buck|euro|pound|cent|key)s)(?=[a-z]+s(?!\w))", re.IGNORECASE
 )
+# a float of so many zeros: `double zero float`
+_ZEROS = re.compile(r"(?<!\w)(double|triple|quad(?:ruple)?)[\s-](?:zero|0)(?:e?s)?(?![\w.])", re.IGNORECASE)
+_ZERO_FLOATS = {"double": "0.00x", "triple": "0.000x", "quad": "0.0000x", "quadruple": "0.0000x"}
 # A chat's head, a picture's extension, hearts, ratios and dates of trade locks go; letters of trade posts are words.
 _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (_CHAT_LINE, ""),
@@ -80,7 +87,6 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str
     (_HEART, r"\1"),
     (_RATIO, " "),
     (_TRADABLE, " "),
-    (_BEST, ""),
 )
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 # `[H] knife [W] keys`: what somebody has, and what they want for it
@@ -93,7 +99,9 @@ _OR_ELSE = re.compile(r"\s*(?:[,;|+&]|(?<!\w)or(?!\w))\s*", re.IGNORECASE)
 
 def unpacked(text: str) -> str:
     """The text without what is of no item (a line's number, a chat's head, times), names in the place of links."""
-    text = _DRAWN_OUT.sub(r"\1\2", text)
+    text = _DRAWN_OUT_END.sub(r"\1\3", _DRAWN_OUT.sub(r"\1\2", text))
+    text = _ZEROS.sub(lambda match: _ZERO_FLOATS[match[1].lower()], text)
+    text = _BEST_MANY.sub(r"\1", _BEST.sub("", text))
     if text.replace(" ", "").isalpha():  # as most
         return text
     if "%" in text or "/" in text or "?" in text[:2]:

@@ -106,7 +106,7 @@ _FLOAT_FORMS = (
     rf"{_START}(?P<low>{_SHARE}){_END}{_NO_MARK}",
 )
 _SEED_FORMS = (
-    rf"(?<!{_WORD}){_SEED}(?![^\W\d])\s*[:=]?\s*#?{_SEEDS}{_END}",
+    rf"(?<!{_WORD}){_SEED}(?![^\W\d])(?:\s+in(?=\s*\())?\s*[:=(]?\s*#?{_SEEDS}{_END}",
     rf"(?<![\w#])#\s?{_SEEDS}{_END}",
     rf"{_START}(?P<seeds>\d{{1,4}})\s+{_SEED}(?!\w)",
 )

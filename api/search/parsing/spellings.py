@@ -349,6 +349,11 @@ class Spellings:
         """Whether the word before the number there says what of no item it counts: `kills: 1204`, `lvl 10`."""
         return bool(at) and self._letters[at - 1] in self._vocabulary.counter_letters
 
+    def _is_date_at(self, at: int) -> bool:
+        """Whether the number there is a year in brackets behind a name: `gamma case (2016)`."""
+        is_enclosed = self._gaps[at].endswith("(") and self._gaps[at + 1].startswith(")")
+        return at > 0 and is_enclosed and bool(_YEAR.fullmatch(self._letters[at]))
+
     def _is_opened(self, at: int) -> bool:
         """Whether what can be opened is there, or what opens it: a case, a capsule, a key."""
         _, entry = self._spelling_at(at)
@@ -372,6 +377,7 @@ class Spellings:
         count = count_at(self._letters, at) or self._attached_at(at)
         carries = letters in self._vocabulary.carriers
         is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
+        is_many = is_many or self._is_date_at(at)
         is_filler = (bool(count) or is_many or letters in ignored or role is Role.FILLER) and role is not Role.NAME
         is_negation = role in NEGATING and not is_filler and self._is_negation(at, role)
         otherwise = self._vocabulary.second_meanings.get(letters, ())

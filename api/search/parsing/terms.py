@@ -24,7 +24,7 @@ from mappings.vocabulary.words import words_and_gaps
 
 MAX_ALTERNATIVES = 10  # of one term
 _KANA = re.compile(r"[\u3040-\u30ff]")
-_MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!][\"\u201c\u201d\u00ab\u201e]?$")
+_MINUS = re.compile(r"(?:^|[\s(\[,;|])(?:--|[-\u2013\u2014\u2212!])[\"\u201c\u201d\u00ab\u201e]?\(?$")
 _QUALITY = "quality"
 _PART_START = re.compile(r"\s*[,;(]\s*")
 _TYPES = frozenset(("type",))

@@ -27,11 +27,14 @@ from mappings.vocabulary.words import letters_of, words_and_gaps
 
 _NUMBER = re.compile(r"\d{1,9}k?")
 _SURE = re.compile(r"\d{4}|\dk|[.,]\d\d$")  # a seed has three digits
-_SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b]|\]\s*\[|\s[/&]\s")  # of a list
+_SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b]|\]\s*\[|\s/|/\s|\s&\s")  # of a list
 # of a market name: the end of a clause, a column or its exterior
 _NAME_END = re.compile(r"[,;:\t\n\[\])]|\s[-\u2013\u2014]\s|\s{2}")
 _ARROW = re.compile(r"[-=]>|\u2192|\s>\s")  # of an exchange
 _AMOUNT = re.compile(r"[$€£]?\s*\d")  # without a bound
+_OTHER = re.compile(r"[,;+&/\n]")  # between finishes of a weapon
+_OF_FINISHES = re.compile(r"[;&/]|:\s|\s[-\u2013\u2014]\s")
+_HEADED = re.compile(r"\s*:\s*|\s+[-\u2013\u2014]\s+")  # behind a weapon of which finishes follow
 _MIN_LISTED = 3  # names whose type is said once; two may be one name and more about it
 _JOINTS = re.compile(r"[.,*=\u00d7]")  # of a sum (`2100*4.4=9200`)
 
@@ -76,6 +79,7 @@ _OFFERS = (_Kind.SELLING, _Kind.BUYING)
 _THINGS = (_Kind.NAMED_TYPE, _Kind.WEAPON, _Kind.TYPE)  # a market name begins with one
 _ITEMS = (_Kind.NAME, *_THINGS)
 _NAMES = (*_ITEMS, _Kind.DETAIL)
+_SAID_OF_ITEMS = (_Kind.DETAIL, _Kind.QUANTITY, _Kind.PRICE)
 
 
 def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary, *, may_list: bool = True) -> str:
@@ -121,9 +125,9 @@ def _is_said_of_item(part: _Part) -> bool:
     return is_bound or part.kind in (_Kind.DETAIL, _Kind.QUANTITY)
 
 
-def has_separators(text: str) -> bool:
-    """Whether a text has as many separators as a list of names of one type."""
-    return len(_SEPARATORS.findall(text)) >= _MIN_LISTED - 1
+def may_be_list(text: str) -> bool:
+    """Whether a text has what stands between finishes of a weapon, or as many separators as a list of names."""
+    return _OF_FINISHES.search(text) is not None or len(_SEPARATORS.findall(text)) >= _MIN_LISTED - 1
 
 
 def _wanted(parts: _Parts, own: Collection[str]) -> _Parts:
@@ -184,7 +188,23 @@ def _first_of_list(parts: _Parts) -> _Parts:
     if len(named) > 1:
         of_all = [item for item in items[named[-1] + 1 :] if not _has(item, *_ITEMS)]
         return [part for item in (*items[: named[0] + 1], *of_all) for part in item]
-    return _first_of_type(items) or parts
+    return _first_of_type(items) or _first_of_weapon(parts) or parts
+
+
+def _first_of_weapon(parts: _Parts) -> _Parts:
+    """The first of several finishes of a weapon that is said once before them; empty: they are not such.
+
+    Behind a weapon with a colon or a dash each part is one, else each with a detail, an amount or a float is.
+    """
+    if len(parts) < 2 or parts[0].kind not in (_Kind.WEAPON, _Kind.TYPE):
+        return []
+    if _has(parts[1:], *_THINGS, _Kind.EXCLUSION):
+        return []
+    starts = [at for at, part in enumerate(parts) if at > 1 and part.kind is _Kind.NAME and _OTHER.search(part.gap)]
+    items = [parts[start:end] for start, end in pairwise((1, *starts, len(parts)))]
+    is_headed = _HEADED.fullmatch(parts[1].gap) is not None
+    are_items = len(items) > 1 and all(is_headed or _has(item, *_SAID_OF_ITEMS) for item in items)
+    return [parts[0], *items[0]] if are_items and _has(items[0], _Kind.NAME) else []
 
 
 def _first_of_type(items: Sequence[_Parts]) -> _Parts:
