@@ -25,7 +25,7 @@ from api.search.pagination.cursor_page import open_cursor
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.parsing.interpretation import interpretation
 from api.search.price_desc import PriceHistograms, price_desc_page
-from api.search.relaxation import relax
+from api.search.relaxation.relax import relax
 from api.search.response_cache import Computation, ResponseCache
 from api.search.schemas.search import SearchBody
 from api.search.suggest.counting import FrequentValueCounts

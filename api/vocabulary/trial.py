@@ -9,7 +9,7 @@ import orjson
 from api.engine.client import Engine
 from api.http.json_body import checked
 from api.search.context import Page, page_of, search_context
-from api.search.relaxation import relax
+from api.search.relaxation.relax import relax
 from api.search.schemas.search import SearchBody
 from api.vocabulary.entries import copy_with
 from api.vocabulary.judged import PAGE, Change, Item, JudgedPage, JudgedQuery, Report, judged

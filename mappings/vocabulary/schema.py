@@ -53,6 +53,7 @@ class VocabularyFile(StrictModel):
     # {type: types that its things open}: in `key of the Chroma case` a key is meant
     opens: Mapping[str, frozenset[str]] = Field(default_factory=dict)
     without_float: frozenset[str] = frozenset()  # types whose items have none: `sticker under 0.5` is a price
+    skins: Letters = frozenset()  # words for things of the other types, where a text says no type: `cheapest skins`
 
     # Words that say nothing of an item; they are left out only where nothing has all words of a text.
     fillers: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ from api.search.context import SearchContext, search_context
 from api.search.explain.conditions import HIDDEN, OFFER, TEXT, conditions, value_of
 from api.search.groups import rank_of_group
 from api.search.query.request import SORTS_BY_NAME, sort_clauses
-from api.search.relaxation import relax
+from api.search.relaxation.relax import relax
 from api.search.schemas.search import PAGE_WINDOW, SearchBody
 from mappings.names import generation_pattern, parse_generation
 from mappings.platforms import Platform, Platforms

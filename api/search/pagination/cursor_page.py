@@ -21,7 +21,7 @@ from api.search.pagination.cursor import START, Cursor, fingerprint
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.parsing.parse import Relaxation
 from api.search.query.request import Position
-from api.search.relaxation import relax
+from api.search.relaxation.relax import relax
 
 
 @asynccontextmanager

@@ -1,1 +1,1 @@
-"""Query parsing: text to terms, quantities and relaxations. Pure. A new way to write something goes here."""
+"""Query parsing: text to terms and quantities. Pure. A new way to write something goes here."""

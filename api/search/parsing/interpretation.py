@@ -120,6 +120,8 @@ def _relaxed_terms(strict: PlatformParse, used: PlatformParse, relaxation: Relax
     narrowing = {term.typed for term in strict.options if term.narrows}
     used_words = {word.typed for term in used.options for word in term.words}
     relaxed: list[Json] = []
+    if relaxation is Relaxation.EITHER:
+        relaxed.append({"typed": _term(used.terms[0])["typed"], "to": "any of these: nothing is all of them"})
     if relaxation not in _WITH_FILLERS:
         left_out = [term.typed for term in strict.terms if term.is_filler and term.typed not in used_words]
         relaxed += [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in left_out]

@@ -82,7 +82,7 @@ _ANY_SHARE = rf"(?:{_SHARE}|[01](?:[.,]0+)?)"
 _NO_MARK = rf"(?!{_MARK}|\s+{_MARK}(?!\s*\d))"  # nor one of the next number
 _FLOAT = rf"(?<!{_WORD})(?:float|fv|wear)s?(?:\s+(?:value|rating))?(?![^\W\d])"
 _FLOAT_WORD = rf"{_FLOAT}\s*[:=]?\s*"
-_SEEDS = r"(?P<seeds>\d{1,9}(?:\s*(?:[,/]|(?<!\w)or(?!\w))\s*#?\d{1,9})*)"
+_SEEDS = r"(?P<seeds>\d{1,9}(?:\s*(?:[,/]|,?\s*(?<!\w)(?:or|and)(?!\w))\s*#?\d{1,9})*)"
 _SEED = r"(?:(?:paint\s*)?(?:seed|pattern|template)s?(?:\s+(?:id|index|number|no))?|id)"
 _PATTERN = re.compile(r"(?i)pattern|template")
 _FLOAT_SAID = re.compile(r"(?i)float|fv|wear")

@@ -1,7 +1,7 @@
 """All relaxations of a text, in their order."""
 
 from api.search.parsing.parse import ParsedQuery
-from api.search.parsing.relaxations import as_typed, loose
+from api.search.relaxation.relaxations import as_typed, loose
 
 
 def relaxations(strict: ParsedQuery, offer: ParsedQuery | None = None) -> list[ParsedQuery]:

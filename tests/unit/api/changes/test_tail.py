@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -43,7 +44,7 @@ async def quiet(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Tail]:
     """The tail of a feed in which nothing changes."""
 
     async def find(*_: Any) -> Feed:
-        return FEED
+        return replace(FEED, read_at=datetime.now(UTC))  # it was read just now, however long ago the module was
 
     monkeypatch.setattr(feeds, "find", find)
     monkeypatch.setattr(tail, "CLOSED_SECONDS", 0.2)

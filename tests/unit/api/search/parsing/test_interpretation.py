@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from api.search.parsing.fillers import trade_offer_of
 from api.search.parsing.interpretation import interpretation
 from api.search.parsing.parse import ParsedQuery, parse_query
+from api.search.relaxation.fillers import trade_offer_of
 from tests.support.platforms import shared_platforms
 
 CS2 = next(iter(shared_platforms()))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from api.search.parsing.letters import other_letters
 from api.search.parsing.parse import PlatformParse, parse_query
+from api.search.relaxation.letters import other_letters
 from mappings.vocabulary.entries import Role, values_of
 from mappings.vocabulary.vocabulary import Vocabulary, merged
 from tests.support.platforms import shared_platforms

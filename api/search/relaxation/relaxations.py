@@ -1,4 +1,4 @@
-"""The relaxations of a text: looser parses of it, from strict to loose, as `api.search.relaxation` tries them. Pure.
+"""The relaxations of a text: looser parses of it, from strict to loose, as `relax` tries them. Pure.
 
 1. `numbers`: what may be a quantity or a word (`20-50`, `0.01`, `#661`) is a word.
 2. `strict` after all, if its terms alone find something: then it is the quantities that nothing matches.
@@ -8,15 +8,16 @@
 6. `fillers`: what a thing is wanted for (`for my awp`) is left out, then words that say nothing about an item (`nice`,
    `skin`), in these ways again. Of a trade post its offer without the price that is asked is read so, and in all that
    follows.
-7. `letters`: the text in letters that look like the typed ones or are on the same keys, or in English.
-8. `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item. `4x crown foil` is read
+7. `either`: where nothing is all that a text names (a weapon and a type, two types), any of it.
+8. `letters`: the text in letters that look like the typed ones or are on the same keys, or in English.
+9. `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item. `4x crown foil` is read
    so before `4x` is left out, unless it names a weapon, a type or a finish.
-9. `seeds`: a number of three digits between blanks is a seed.
-10. `prefixes`: every word without a meaning may be unfinished (`usp orio mw`).
-11. `typos`: unknown words are known ones with a typo; in a text in other letters that is tried first, else last. Each
+10. `seeds`: a number of three digits between blanks is a seed.
+11. `prefixes`: every word without a meaning may be unfinished (`usp orio mw`).
+12. `typos`: unknown words are known ones with a typo; in a text in other letters that is tried first, else last. Each
     word that no offered item has matches similar words too, a filler matches anything.
-12. `all_typos`: each correctable word matches similar words; `first_letters`: also with another first letter.
-13. `partial`: words that nothing has are left out, then one or two that nothing has beside the others, then all that
+13. `all_typos`: each correctable word matches similar words; `first_letters`: also with another first letter.
+14. `partial`: words that nothing has are left out, then one or two that nothing has beside the others, then all that
     are of no known name.
 
 Quantities that can be nothing else, and what is not wanted, stay in every relaxation.
@@ -26,12 +27,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from api.search.parsing.fillers import for_another_thing, with_and_without_fillers, without_fillers
-from api.search.parsing.letters import in_english, other_letters, without_typos
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.parse import Numbers, ParsedQuery, PlatformParse, Relaxation, parsed_again
-from api.search.parsing.stickers import is_finish, is_on_named_item, says_it_is_on_items, words_of_stickers
 from api.search.parsing.words import Term, Word, is_word
+from api.search.relaxation.fillers import for_another_thing, with_and_without_fillers, without_fillers
+from api.search.relaxation.letters import in_english, other_letters, without_typos
+from api.search.relaxation.stickers import is_finish, is_on_named_item, says_it_is_on_items, words_of_stickers
 from mappings.vocabulary.entries import values_of
 from mappings.vocabulary.words import words_of
 
@@ -71,7 +72,7 @@ def loose(strict: ParsedQuery) -> list[ParsedQuery]:
     if without is not None:
         relaxed += [without, *other_meanings(without), *words_of_sets(without)]
         relaxed.append(meanings_as_names(without))
-    relaxed += in_other_letters(strict)
+    relaxed += [*either(without or strict), *in_other_letters(strict)]
     if not is_said:
         relaxed += on_item
     seeds = numbers_as_seeds(strict)
@@ -247,6 +248,22 @@ def other_meanings(parsed: ParsedQuery) -> list[ParsedQuery]:
     """Terms may have their second meaning, then those that narrow be words of the name."""
     second = second_meanings(parsed)
     return [*second, *(each for base in (parsed, *second) for each in narrowing_as_words(base))]
+
+
+def either(strict: ParsedQuery) -> list[ParsedQuery]:
+    """Any of the weapons and types that a text names where it names nothing else: `karambit, talon or gloves`."""
+
+    def joined(parse: PlatformParse) -> PlatformParse:
+        named = [term for term in parse.terms if not term.is_filler]
+        narrowing = [term for term in named if term.narrows]
+        if len(narrowing) < 2 or not all(term.fields for term in named):
+            return parse
+        first, *options = (replace(option, alternatives=()) for term in narrowing for option in term.options)
+        others = [term for term in named if not term.narrows]
+        return replace(parse, terms=(replace(first, alternatives=tuple(options)), *others))
+
+    parses = tuple(joined(parse) for parse in strict.parses)
+    return [] if parses == strict.parses else [replace(strict, parses=parses, relaxation=Relaxation.EITHER)]
 
 
 def _and_other_meanings(parsed: ParsedQuery | None) -> list[ParsedQuery]:

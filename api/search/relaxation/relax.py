@@ -2,8 +2,8 @@
 
 A text is parsed strictly first. It is relaxed only if no offered item of the searched platforms has its terms and
 nothing that it excludes, whatever else the body filters. The first relaxation that finds something is used
-(`api.search.parsing.relaxations` has them in their order). So filters, pages, sorts and facets of one text always mean
-the same parse. If no relaxation finds anything the strict parse is used.
+(`relaxations` has them in their order). So filters, pages, sorts and facets of one text always mean the same parse. If
+no relaxation finds anything the strict parse is used.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,12 @@ from dataclasses import replace
 from api.engine.clauses import Clause, probe
 from api.engine.responses import total_of
 from api.search.context import SearchContext
-from api.search.parsing.fillers import is_of_one_weapon, trade_offer_of, without_fillers
-from api.search.parsing.left_out import names_alone, partials
 from api.search.parsing.parse import ParsedQuery
-from api.search.parsing.relaxations import (
+from api.search.parsing.words import Word
+from api.search.query.text import text_clauses
+from api.search.relaxation.fillers import is_of_one_weapon, trade_offer_of, without_fillers
+from api.search.relaxation.left_out import names_alone, partials
+from api.search.relaxation.relaxations import (
     as_typed,
     correctable_words,
     corrections,
@@ -24,8 +26,6 @@ from api.search.parsing.relaxations import (
     single_word,
     translated,
 )
-from api.search.parsing.words import Word
-from api.search.query.text import text_clauses
 from mappings.fields import OFFERED
 
 # Each word to correct is a search of its own, and two kinds of similar words in every correction. Texts that buyers

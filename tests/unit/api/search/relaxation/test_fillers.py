@@ -2,8 +2,8 @@
 
 import pytest
 
-from api.search.parsing.fillers import for_another_thing, is_of_one_weapon, without_fillers
 from api.search.parsing.parse import ParsedQuery, parse_query
+from api.search.relaxation.fillers import for_another_thing, is_of_one_weapon, without_fillers
 from mappings.platforms import Platform
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms

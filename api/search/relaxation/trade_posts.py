@@ -142,7 +142,7 @@ def _wanted(parts: _Parts, own: Collection[str]) -> _Parts:
         if part.kind is _Kind.SEEKING:
             is_exchange = _has(offered, _Kind.WEAPON) and not _ends_clause(parts, at)
         elif part.kind is _Kind.RETURN:
-            is_exchange = _is_item(offered) if exchanged else _is_own(before, own) and _is_weapon(wanted)
+            is_exchange = _is_item(offered) if exchanged else _is_given(before, wanted, own) and _is_weapon(wanted)
         else:
             continue
         if is_exchange and _has(wanted, *_THINGS):
@@ -157,10 +157,15 @@ def _begins_clause(parts: _Parts, at: int) -> bool:
     return any(_SEPARATORS.search(part.gap) for part in clause)
 
 
-def _is_own(parts: _Parts, own: Collection[str]) -> bool:
-    """Whether the parts say no more than whose a weapon is: `my ak redline`."""
-    is_sought = _has(parts, _Kind.SEEKING, *_OFFERS)
-    return bool(parts) and letters_of([parts[0].text]) in own and _is_weapon(parts) and not is_sought
+def _is_given(before: _Parts, wanted: _Parts, own: Collection[str]) -> bool:
+    """Whether the parts say no more than a weapon with its finish, or whose it is (`my ak redline`).
+
+    What stands behind is not somebody's own: in `awp asiimov to match my ak redline` that is not wanted.
+    """
+    if not _is_weapon(before) or _has(before, _Kind.SEEKING, *_OFFERS):
+        return False
+    is_own = letters_of([before[0].text]) in own
+    return is_own or (before[0].kind is _Kind.WEAPON and not any(letters_of([part.text]) in own for part in wanted))
 
 
 def _is_weapon(parts: _Parts) -> bool:

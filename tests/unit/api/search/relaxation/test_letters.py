@@ -2,9 +2,9 @@
 
 import pytest
 
-from api.search.parsing.letters import MAX_RESPELT, in_english, without_typos
 from api.search.parsing.parse import Relaxation, parse_query
-from api.search.parsing.relaxations import in_other_letters, misspelt, translated
+from api.search.relaxation.letters import MAX_RESPELT, in_english, without_typos
+from api.search.relaxation.relaxations import in_other_letters, misspelt, translated
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
 from tests.support.search.relaxations import relaxations

@@ -9,7 +9,9 @@ from api.engine.responses import EngineResponse
 from api.search.context import Index, SearchContext
 from api.search.parsing.interpretation import interpretation
 from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
-from api.search.parsing.relaxations import (
+from api.search.query.request import SearchQuery
+from api.search.relaxation.relax import MAX_CORRECTED_WORDS, MAX_PARTIAL, relax
+from api.search.relaxation.relaxations import (
     correctable_words,
     corrections,
     loose,
@@ -19,8 +21,6 @@ from api.search.parsing.relaxations import (
     with_similar_words,
     words_of_sets,
 )
-from api.search.query.request import SearchQuery
-from api.search.relaxation import MAX_CORRECTED_WORDS, MAX_PARTIAL, relax
 from api.search.schemas.search import SearchBody
 from mappings.platforms import Platform
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -115,7 +115,8 @@ def narrow(read: ParsedQuery) -> list[str]:
 def test_words_that_narrow_become_words_of_the_name_one_after_the_other() -> None:
     first = strict("glove case")
     kinds = [(query.relaxation, narrow(query)) for query in relaxations(first)]
-    assert kinds == [("strict", ["glove", "case"]), ("words", ["case"]), ("words", []), ("names", [])]
+    assert kinds[:-1] == [("strict", ["glove", "case"]), ("words", ["case"]), ("words", []), ("names", [])]
+    assert kinds[-1] == ("either", ["glove"])
     assert relaxed(first, Relaxation.WORDS) == [
         {"typed": typed, "to": "its meaning, or a word of the name"} for typed in ("glove", "case")
     ]
@@ -129,13 +130,8 @@ def test_what_says_nothing_of_an_item_is_left_out_where_nothing_has_it() -> None
     left_out = [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in ("nice", "skin")]
     assert relaxed(first, Relaxation.FILLERS)[:2] == left_out
     assert relaxed(strict("nice skin redlime"), Relaxation.TYPOS)[:2] == left_out
-    only_fillers = strict("nice skin")
-    assert [query.relaxation for query in relaxations(only_fillers)] == [
-        "strict",
-        "sets",
-        "names",
-        "prefixes",
-    ]
+    only_fillers = strict("nice gun")
+    assert [query.relaxation for query in relaxations(only_fillers)] == ["strict", "sets", "names", "prefixes"]
 
 
 def test_a_bare_number_of_three_digits_is_read_as_a_seed_at_last() -> None:

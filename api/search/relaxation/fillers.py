@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parsed_again, with_quantities
-from api.search.parsing.trade_posts import may_be_list, offer_in
 from api.search.parsing.words import Term
+from api.search.relaxation.trade_posts import may_be_list, offer_in
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.words import letters_of
 
@@ -18,7 +18,8 @@ def without_fillers(strict: ParsedQuery, matching_words: Collection[str] = ()) -
 
     def stripped(parse: PlatformParse) -> PlatformParse:
         terms = _terms_but_fillers(parse.terms, parse.platform.merged_vocabulary.phrases, matching_words)
-        return replace(parse, terms=terms) if terms or parse.quantities else parse
+        terms = terms or tuple(term for term in parse.terms if term.meanings)  # `any skins for cs go`
+        return replace(parse, terms=terms) if terms or parse.quantities or parse.sort else parse
 
     parses = tuple(stripped(parse) for parse in strict.parses)
     return None if parses == strict.parses else replace(strict, parses=parses, relaxation=Relaxation.FILLERS)

@@ -4,11 +4,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from api.search.parsing.fillers import without_fillers
-from api.search.parsing.parse import ALTERNATIVE_FIELDS, ParsedQuery, PlatformParse, Relaxation, finishes_of
-from api.search.parsing.relaxations import MIN_SENTENCE, other_meanings, with_similar_words
-from api.search.parsing.stickers import STICKER_COUNTS, words_of_names
+from api.search.parsing.combination import ALTERNATIVE_FIELDS, finishes_of
+from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
 from api.search.parsing.words import Term, is_word, names_in
+from api.search.relaxation.fillers import without_fillers
+from api.search.relaxation.relaxations import MIN_SENTENCE, other_meanings, with_similar_words
+from api.search.relaxation.stickers import STICKER_COUNTS, words_of_names
 from mappings.vocabulary.words import letters_of, words_of
 
 MAX_LEFT_OUT = 5  # words of which one or two are left out

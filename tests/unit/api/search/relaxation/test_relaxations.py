@@ -2,11 +2,12 @@
 
 import pytest
 
-from api.search.parsing.fillers import without_fillers
+from api.search.parsing.interpretation import interpretation
 from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
-from api.search.parsing.relaxations import as_typed, corrections, misspelt, with_similar_words, words_of_sets
-from api.search.parsing.stickers import says_it_is_on_items
 from api.search.query.text import ONE_EDIT, TWO_EDITS, conditions, similar
+from api.search.relaxation.fillers import without_fillers
+from api.search.relaxation.relaxations import as_typed, corrections, misspelt, with_similar_words, words_of_sets
+from api.search.relaxation.stickers import says_it_is_on_items
 from mappings.vocabulary.entries import values_of
 from tests.support.platforms import shared_platforms
 from tests.support.search.relaxations import relaxations
@@ -144,3 +145,25 @@ def test_what_is_in_a_case_is_of_its_set_alone() -> None:
     strict = parse_query("fever case covert or classified minimal wear", [CS2])
     *_, without_case = words_of_sets(strict)
     assert [(term.typed, term.only_in_set) for term in without_case.parses[0].terms if term.in_set] == [("fever", True)]
+
+
+def test_any_of_several_kinds_is_meant_where_nothing_is_all_of_them() -> None:
+    either = next(each for each in relaxations(strict("karambit, talon or gloves fn")) if each.relaxation == "either")
+    kinds, exterior = either.parses[0].terms
+    assert [option.typed for option in kinds.options] == ["karambit", "talon", "gloves"]
+    assert exterior.fields == {"exterior"}
+    notes = interpretation(strict("karambit, talon or gloves fn"), either)["relaxed"]
+    assert notes[0] == {"typed": "karambit talon gloves", "to": "any of these: nothing is all of them"}
+    names = relaxations(strict("karambit gloves fade"))  # one of them has the name
+    assert "either" not in [each.relaxation for each in names]
+
+
+def test_a_word_for_skins_is_what_has_a_float_where_no_kind_is_said() -> None:
+    cheapest = strict("cheapest skins")
+    (types,) = (values for _, values in cheapest.parses[0].terms[0].meanings[0].filters)
+    assert "Knife" in types
+    assert not CS2.merged_vocabulary.without_float & set(types)
+    assert not strict("awp skins").parses[0].terms[-1].meanings  # a weapon is said
+    assert not strict("skins sticker").parses[0].terms[0].meanings
+    fillers = next(each for each in relaxations(strict("any skins for cs go")) if each.relaxation == "fillers")
+    assert [term.typed for term in fillers.parses[0].terms] == ["skins"]

@@ -1,8 +1,8 @@
 """What is left out of a text at last: words that nothing has, at all or beside the others."""
 
 from api.search.parsing.interpretation import interpretation
-from api.search.parsing.left_out import names_alone, partials
 from api.search.parsing.parse import ParsedQuery, parse_query
+from api.search.relaxation.left_out import names_alone, partials
 from tests.support.platforms import shared_platforms
 
 CS2 = next(iter(shared_platforms()))

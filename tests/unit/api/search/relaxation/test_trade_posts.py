@@ -2,9 +2,9 @@
 
 import pytest
 
-from api.search.parsing.fillers import trade_offer_of
 from api.search.parsing.parse import parse_query, with_quantities
-from api.search.parsing.trade_posts import offer_in
+from api.search.relaxation.fillers import trade_offer_of
+from api.search.relaxation.trade_posts import offer_in
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
 from tests.support.search.relaxations import relaxations
@@ -46,6 +46,8 @@ def offer(text: str) -> str:
         ("AK - Hydroponic/Fire Serpent ST/Neon Revolution ST", "AK - Hydroponic"),
         ("Deagle Blaze 0.00x & Hypnotic 0.01x", "Deagle Blaze 0.00x"),
         ("m4a4 Asiimov/ m4a1 golden coil", "m4a4 Asiimov"),
+        ("M4A4 Howl FT za Karambit Fade", "Karambit Fade"),
+        ("awp asiimov to match my ak redline", ""),
         ("ak redline / blue laminate", ""),  # either finish
         ("WTS ak redline $20", "WTS ak redline $20¤"),
         ("WTS ak redline max $20", ""),  # a bound

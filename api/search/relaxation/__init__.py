@@ -1,0 +1,1 @@
+"""Query relaxation: looser parses of a text whose strict parse finds nothing. A new one goes into `relaxations`."""

@@ -1,0 +1,1 @@
+"""Unit tests of api/search/relaxation."""
