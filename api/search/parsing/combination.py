@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from api.search.parsing.spellings import ONE_VALUE
+from api.search.parsing.spellings import ONE_VALUE, YEAR
 from api.search.parsing.words import MAX_JOIN, Term, mere_runs
 from mappings.vocabulary.entries import Meaning, values_of
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -18,8 +18,18 @@ def with_skins(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
     letters = [letters_of([term.typed]) for term in terms]
     at = next((at for at, each in enumerate(letters) if each in vocabulary.skins), None)
     if at is None or any(term.fields & vocabulary.narrowing for term in terms):
-        return terms
+        return terms if at is None else _without_dates(terms, vocabulary)
     return [*terms[:at], replace(terms[at], meanings=(_skin(vocabulary),)), *terms[at + 1 :]]
+
+
+def _without_dates(terms: Sequence[Term], vocabulary: Vocabulary) -> list[Term]:
+    """The terms, years as fillers: in `best ak skins 2025` a title says when it was written; Katowice 2014 is a name."""
+
+    def is_date(at: int) -> bool:
+        name = letters_of([term.typed for term in terms[max(0, at - 1) : at + 1]])
+        return terms[at].is_mere and bool(YEAR.fullmatch(terms[at].typed)) and not vocabulary.is_known(name)
+
+    return [replace(term, is_filler=True) if is_date(at) else term for at, term in enumerate(terms)]
 
 
 def _skin(vocabulary: Vocabulary) -> Meaning:

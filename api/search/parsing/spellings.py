@@ -11,7 +11,7 @@ from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text
 
 MAX_NAME = 3  # words of a case's name between how many of it are wanted and its type (`20 broken fang cases`)
-_YEAR = re.compile(r"20[12]\d")
+YEAR = re.compile(r"20[12]\d")
 MAX_MANY_DIGITS = 3  # of how many cases are wanted: four are an amount
 MAX_BEFORE_EXCEPTION = 3  # words between `any` and the `but` that it goes with
 MIN_MISTYPED = 6  # letters of a value that is not wanted: `no scams` says nothing of a SCAR-20
@@ -298,7 +298,7 @@ class Spellings:
         measure = self._letters[at + 1 : at + 2]
         if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:
             return bool(few_in(self._words[at].typed, self._numerals)) or self._is_measure_at(at)
-        if not self._letters[at].isdecimal() or _YEAR.fullmatch(self._letters[at]) or self._ends_name(at):
+        if not self._letters[at].isdecimal() or YEAR.fullmatch(self._letters[at]) or self._ends_name(at):
             return False
         is_before = self._is_before_opened(at) or self._is_before_thing(at)
         return is_before or self._is_counted_before(at) or self._is_measure_at(at)
@@ -352,7 +352,7 @@ class Spellings:
     def _is_date_at(self, at: int) -> bool:
         """Whether the number there is a year in brackets behind a name: `gamma case (2016)`."""
         is_enclosed = self._gaps[at].endswith("(") and self._gaps[at + 1].startswith(")")
-        return at > 0 and is_enclosed and bool(_YEAR.fullmatch(self._letters[at]))
+        return at > 0 and is_enclosed and bool(YEAR.fullmatch(self._letters[at]))
 
     def _is_opened(self, at: int) -> bool:
         """Whether what can be opened is there, or what opens it: a case, a capsule, a key."""

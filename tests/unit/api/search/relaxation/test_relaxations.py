@@ -167,3 +167,13 @@ def test_a_word_for_skins_is_what_has_a_float_where_no_kind_is_said() -> None:
     assert not strict("skins sticker").parses[0].terms[0].meanings
     fillers = next(each for each in relaxations(strict("any skins for cs go")) if each.relaxation == "fillers")
     assert [term.typed for term in fillers.parses[0].terms] == ["skins"]
+
+
+def test_a_year_in_a_title_of_skins_is_a_date_but_in_a_name() -> None:
+    def without(text: str) -> list[str]:
+        fillers = next(each for each in relaxations(strict(text)) if each.relaxation == "fillers")
+        return [term.typed for term in fillers.parses[0].terms]
+
+    assert without("best ak skins 2025") == ["ak"]
+    assert without("best ak skins katowice 2014") == ["ak", "katowice", "2014"]
+    assert without("best ak redline 2014") == ["ak", "redline", "2014"]
