@@ -23,7 +23,7 @@ def with_skins(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
 
 
 def _without_dates(terms: Sequence[Term], vocabulary: Vocabulary) -> list[Term]:
-    """The terms, years as fillers: in `best ak skins 2025` a title says when it was written; Katowice 2014 is a name."""
+    """The terms, years as fillers: a title says when it was written; but Katowice 2014 is a name."""
 
     def is_date(at: int) -> bool:
         name = letters_of([term.typed for term in terms[max(0, at - 1) : at + 1]])

@@ -67,7 +67,7 @@ KEYS = re.compile(
 )
 # a letter that is drawn out (`faaaade`, `plsss`); `III` is a number
 _DRAWN_OUT = re.compile(r"([^\W\d_])(?!\1)([^\W\d_ivxIVX])\2{3,}(?!\2)(?=[^\W\d_])", re.IGNORECASE)
-_DRAWN_OUT_END = re.compile(r"(?<!\w)((?:([^\W\d_])(?!\2))+)([^\W\d_ivxIVX])\3{2,}(?!\w)", re.IGNORECASE)
+_DRAWN_OUT_END = re.compile(r"(?<!\w)((?:([^\W\d_])(?!\2))+)([^\W\d_aivoxAIVOX])\3{2,}(?!\w)", re.IGNORECASE)
 _UNDERSCORE = re.compile(r"(?<=[^\W\d_])_+(?=[^\W_])|(?<=[^\W_])_+(?=[^\W\d_])")
 # how many are listed: `top 10 awp skins`, `the 5 best knives`, `best ten knives`
 _MANY = r"(?:\d{1,2}|three|five|ten|fifteen|twenty)"

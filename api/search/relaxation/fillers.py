@@ -18,7 +18,7 @@ def without_fillers(strict: ParsedQuery, matching_words: Collection[str] = ()) -
 
     def stripped(parse: PlatformParse) -> PlatformParse:
         terms = _terms_but_fillers(parse.terms, parse.platform.merged_vocabulary.phrases, matching_words)
-        terms = terms or tuple(term for term in parse.terms if term.meanings)  # `any skins for cs go`
+        terms = terms or tuple(term for term in parse.terms if term.fields)  # `any skins for cs go`
         return replace(parse, terms=terms) if terms or parse.quantities or parse.sort else parse
 
     parses = tuple(stripped(parse) for parse in strict.parses)

@@ -186,7 +186,7 @@ def _ends_clause(parts: _Parts, at: int) -> bool:
 
 def _first_of_list(parts: _Parts) -> _Parts:
     """The first of several items, each a weapon or a type and more, with what stands before and behind all (`, ft`)."""
-    starts = [at for at, part in enumerate(parts) if at and (_SEPARATORS.search(part.gap) or part.kind is _Kind.EITHER)]
+    starts = [at for at, part in enumerate(parts) if at and (part.kind is _Kind.EITHER or _is_separated(parts, at))]
     items = [parts[start:end] for start, end in pairwise((0, *starts, len(parts)))]
     named_types = () if _has(parts, _Kind.EXCLUSION) else (_Kind.NAMED_TYPE,)  # `… case and … case not wanted`
     named = [at for at, item in enumerate(items) if _has(item, *named_types) or _is_named(item)]
@@ -194,6 +194,12 @@ def _first_of_list(parts: _Parts) -> _Parts:
         of_all = [item for item in items[named[-1] + 1 :] if not _has(item, *_ITEMS)]
         return [part for item in (*items[: named[0] + 1], *of_all) for part in item]
     return _first_of_type(items) or _first_of_weapon(parts) or parts
+
+
+def _is_separated(parts: _Parts, at: int) -> bool:
+    """Whether a separator stands before the part there, not the slash of `w/`."""
+    is_with = parts[at].gap.strip() == "/" and len(parts[at - 1].text) == 1
+    return _SEPARATORS.search(parts[at].gap) is not None and not is_with
 
 
 def _first_of_weapon(parts: _Parts) -> _Parts:

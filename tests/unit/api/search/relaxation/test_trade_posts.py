@@ -46,6 +46,7 @@ def offer(text: str) -> str:
         ("AK - Hydroponic/Fire Serpent ST/Neon Revolution ST", "AK - Hydroponic"),
         ("Deagle Blaze 0.00x & Hypnotic 0.01x", "Deagle Blaze 0.00x"),
         ("m4a4 Asiimov/ m4a1 golden coil", "m4a4 Asiimov"),
+        ("deagle mecha industries w/ ibuypower sticker", ""),
         ("M4A4 Howl FT za Karambit Fade", "Karambit Fade"),
         ("awp asiimov to match my ak redline", ""),
         ("ak redline / blue laminate", ""),  # either finish
