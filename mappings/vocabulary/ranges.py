@@ -6,6 +6,7 @@ from functools import cached_property
 
 from mappings.vocabulary.numerals import UNSPACED, pattern_of_words, small_letters, spelling_of, spellings_of
 
+_YEAR_BEFORE_LESS = re.compile(r"20[12]\d\s*\W*\d{1,3}(?!\d)")  # `у 2026 до $20`
 UNIT = r"[^\W\d_]{1,12}"  # of an amount, in whatever language
 
 
@@ -37,7 +38,9 @@ class Ranges:
         return re.compile(rf"{before}(?=\s*{number}(?:{after})?)", re.IGNORECASE)
 
     def is_range(self, match: re.Match[str]) -> bool:
-        """Whether the words that `pattern` found beside an amount belong together."""
+        """Whether the words that `pattern` found beside an amount belong together, and it is no year before a bound."""
+        if _YEAR_BEFORE_LESS.match(f"{match['low']}{match.string[match.end() :]}"):
+            return False
         first, middle, last = (spelling_of(match[name] or "") for name in ("first", "middle", "last"))
         afters = {last, last.partition(" ")[2], ""}  # `dolar arası` is `arası` behind a unit
         return any((before, middle, after) in self._words for before in {first, ""} for after in afters)

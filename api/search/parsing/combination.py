@@ -17,8 +17,11 @@ def with_skins(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
     """The terms, the first word for skins with that meaning where they say no weapon and no type: `cheapest skins`."""
     letters = [letters_of([term.typed]) for term in terms]
     at = next((at for at, each in enumerate(letters) if each in vocabulary.skins), None)
-    if at is None or any(term.fields & vocabulary.narrowing for term in terms):
-        return terms if at is None else _without_dates(terms, vocabulary)
+    if at is None:
+        return terms
+    terms = _without_dates(terms, vocabulary)
+    if any(term.fields & vocabulary.narrowing for term in terms):
+        return terms
     return [*terms[:at], replace(terms[at], meanings=(_skin(vocabulary),)), *terms[at + 1 :]]
 
 

@@ -72,7 +72,10 @@ _UNDERSCORE = re.compile(r"(?<=[^\W\d_])_+(?=[^\W_])|(?<=[^\W_])_+(?=[^\W\d_])")
 # how many are listed: `top 10 awp skins`, `the 5 best knives`, `best ten knives`
 _MANY = r"(?:\d{1,2}|three|five|ten|fifteen|twenty)"
 _MOST = r"(?:best|coolest|nicest|rarest|cheapest|most)"
-_BEST = re.compile(rf"^\s*(?:the\s+)?(?:(?:top\s+)?{_MANY}\s+(?={_MOST}\s)|top\s+(?!\d){_MANY}\s+)", re.IGNORECASE)
+_BEST = re.compile(
+    rf"^\s*(?:the\s+)?(?:(?:top\s+)?{_MANY}\s+(?={_MOST}\s)|top\s+(?!\d){_MANY}\s+)|(?<![\w-])top\d{{2}}(?!\S)",
+    re.IGNORECASE,
+)
 _BEST_MANY = re.compile(
     rf"(?<!\w)({_MOST}\s+){_MANY}\s+(?!(?:dollar|buck|euro|pound|cent|key)s)(?=[a-z]+s(?!\w))", re.IGNORECASE
 )

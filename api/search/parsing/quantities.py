@@ -90,7 +90,7 @@ _STRICT = re.compile(
     r"(?!<=|>=|.*\bat\b)(?:[<>]|under|below|sub|less|cheaper|over|above|more)", re.IGNORECASE | re.DOTALL
 )
 _DIGIT = re.compile(r"\d")
-_BARE_SEED = re.compile(rf"(?<![^\s{UNSPACED_LETTERS}])[0-9]{{3}}(?![^\s{UNSPACED_LETTERS}])")
+_BARE_SEED = re.compile(rf"(?<![^\s(\[{UNSPACED_LETTERS}])[0-9]{{3}}(?![^\s)\],{UNSPACED_LETTERS}])")
 
 _FLOAT_FORMS = (
     rf"(?:{_FLOAT_WORD})?{_START}(?P<low>0[.,]\d{{1,30}})(?P<open>[x\u0445\u00d7]{{1,6}})(?!\w)(?:\s*{_FLOAT})?",
@@ -106,7 +106,7 @@ _FLOAT_FORMS = (
     rf"{_START}(?P<low>{_SHARE}){_END}{_NO_MARK}",
 )
 _SEED_FORMS = (
-    rf"(?<!{_WORD}){_SEED}(?![^\W\d])(?:\s+in(?=\s*\())?\s*[:=(]?\s*#?{_SEEDS}{_END}",
+    rf"(?<!{_WORD}){_SEED}(?![^\W\d])(?:\s+in(?=\s*\())?\s*[:=(]?\s*[#\"\u201c]?{_SEEDS}{_END}",
     rf"(?<![\w#])#\s?{_SEEDS}{_END}",
     rf"{_START}(?P<seeds>\d{{1,4}})\s+{_SEED}(?!\w)",
 )
