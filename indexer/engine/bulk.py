@@ -6,6 +6,7 @@ changed live meanwhile stays as it is. Memory is bounded: the requests in flight
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ class ChangeTooLargeError(CommandError):
 
 
 def outcome_of(result: dict[str, Any]) -> Outcome:
-    """What one result says; raises AliasGoneError where the alias is gone."""
+    """What one result says; raises AliasGoneError where the alias is gone. Callers decide which refusals are fatal."""
     status = result["status"]
     if status in (HTTPStatus.OK, HTTPStatus.CREATED):
         return Outcome.DONE
@@ -280,30 +281,27 @@ class BulkWriter:
         return not sizes or fits
 
     def _send(self, number: int, entries: list[BulkItem]) -> None:
-        written = superseded = refused = 0
+        counts = Counter[Outcome]()
         try:
             for entry, result in self.sender.send(self.alias, entries, lambda entry: entry.data):
-                status = result["status"]
-                if status in (HTTPStatus.OK, HTTPStatus.CREATED):
-                    written += 1
-                elif status == HTTPStatus.CONFLICT:  # with external versions: a later change is there already
-                    superseded += 1
-                elif status == HTTPStatus.BAD_REQUEST:
-                    refused += 1
-                    self.on_refused(entry, reason_of(result))
-                else:
-                    raise CommandError(f"the engine refused {_named(entry)}: {status} {reason_of(result)}")
-            if not refused:
-                self.on_acknowledged(number, superseded)
+                outcome = outcome_of(result)
+                if outcome is Outcome.REFUSED:
+                    status, reason = result["status"], reason_of(result)
+                    if status != HTTPStatus.BAD_REQUEST:  # not for its content: others would be, too
+                        raise CommandError(f"the engine refused {_named(entry)}: {status} {reason}")
+                    self.on_refused(entry, reason)
+                counts[outcome] += 1
+            if not counts[Outcome.REFUSED]:
+                self.on_acknowledged(number, counts[Outcome.SUPERSEDED])
         except ChangeTooLargeError as error:
             if not isinstance(error.change, BulkItem):
                 raise
             raise ChangeTooLargeError(_named(error.change), error.size) from error
         finally:
             with self._changed:
-                self.acknowledged += written + superseded
-                self.superseded += superseded
-                self.refused += refused
+                self.acknowledged += counts[Outcome.DONE] + counts[Outcome.SUPERSEDED]
+                self.superseded += counts[Outcome.SUPERSEDED]
+                self.refused += counts[Outcome.REFUSED]
                 del self._in_flight[number]
                 self._changed.notify_all()
 

@@ -1,6 +1,7 @@
 """Faults at the wire: everything arrives in the end, or the old index serves as before."""
 
 import itertools
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -165,6 +166,18 @@ def test_a_product_that_the_engine_refuses_stops_the_load(place: Place, wire: Wi
     assert place.indices() == []
 
 
+def test_an_item_that_is_refused_for_another_reason_than_its_content_stops_the_load(place: Place, wire: Wire) -> None:
+    """A user without rights and an index that is blocked: the next item would be refused too."""
+    result = {"index": {"status": 403, "error": {"type": "cluster_block_exception", "reason": "no"}}}
+    wire.rule = _some_bulks(
+        Fault("response", 200, orjson.dumps({"errors": True, "items": [result] * 20})), {2}, LISTINGS
+    )
+    report = place.load(items(MANY), code=1)
+    assert re.search(r"the engine refused item \d+ \(-, line \d+\): 403 cluster_block_exception: no", report["error"])
+    assert (report["rejected"], report["swapped"]) == (0, False)
+    assert place.indices() == []
+
+
 @pytest.mark.parametrize("kind", [LISTINGS, PRODUCTS])
 def test_a_disk_that_is_full_is_named(place: Place, wire: Wire, kind: str) -> None:
     error = {"type": "cluster_block_exception", "reason": FLOOD.decode()}
@@ -199,6 +212,7 @@ def test_an_index_that_somebody_removes_is_not_made_again_by_a_late_request(plac
 
     wire.rule = rule
     report = place.load(items(MANY), code=1)
+    assert "index_not_found_exception" in report["error"]
     assert report["swapped"] is False
     assert place.indices() == []
 
