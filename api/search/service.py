@@ -1,6 +1,8 @@
 """Answers a search: from its raw body to the bytes of its response."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Final
 
 import orjson
@@ -33,6 +35,8 @@ from api.search.unanswered import TextOutcome, UnansweredSearches
 from mappings.platforms import Platforms
 from store.auth.tokens import Token
 
+ReadPage = Callable[[SearchContext], Awaitable[Page]]
+Relax = Callable[[SearchContext], Awaitable[SearchContext]]
 CONTRADICTION: Final = "some listings have a price or float that is not of their histogram's bucket"
 
 
@@ -86,28 +90,35 @@ async def search(
 
     Raises ApiError `search_unavailable`, and for a cursor `cursor_expired`, `validation_failed`.
     """
+
+    async def charged_relax(context: SearchContext) -> SearchContext:
+        await charge(relaxation_cost(context.query))
+        relaxed = await relax(context)
+        outcome.set(None if relaxed is context else relaxed.query.parsed.relaxation)
+        return relaxed
+
     await charge(extra_cost(context.query))
+    read = partial(_page_with_facets, services)
     if context.body.cursor is None:
-        page = await _page(services, context, charge, outcome)
+        page = await relaxed_page(context, read, charged_relax)
     else:
         async with (
             services.cursor_budget.slot(),
             open_cursor(services.points_in_time, context, charge, forced) as cursor,
         ):
-            page = await cursor.complete(await _page(services, cursor.context, charge, outcome), services.availability)
+            page = await relaxed_page(cursor.context, read, charged_relax)
+            page = await cursor.complete(page, services.availability)
     return _response(context, page)
 
 
-async def _page(services: SearchServices, context: SearchContext, charge: Charge, outcome: TextOutcome) -> Page:
-    """The page with its facets; where the strict parse finds nothing, that of the relaxation that finds something."""
-    page = await _page_with_facets(services, context)
+async def relaxed_page(context: SearchContext, read: ReadPage, relax: Relax = relax) -> Page:
+    """The page that `read` gives; where the strict parse finds nothing, that of the relaxation that finds something."""
+    page = await read(context)
     if page.total or context.query.parsed.matches_all:
         return page
-    await charge(relaxation_cost(context.query))
     relaxed = await relax(context)
-    outcome.set(None if relaxed is context else relaxed.query.parsed.relaxation)
     is_strict = relaxed.query.parsed is context.query.parsed  # then it is the filters that let nothing through
-    return page if is_strict else await _page_with_facets(services, relaxed)
+    return page if is_strict else await read(relaxed)
 
 
 async def _page_with_facets(services: SearchServices, context: SearchContext) -> Page:
@@ -142,6 +153,11 @@ async def strict_page(services: SearchServices, context: SearchContext) -> Page:
         pruned = await price_desc_page(context, services.price_histograms)
         if pruned is not None:
             return pruned
+    return await items_page(context)
+
+
+async def items_page(context: SearchContext) -> Page:
+    """The page of items of the text as it was typed, read without a bound on price; raises as `strict_page`."""
     query, ask = context.query, context.source.search_all
     page = page_of(query, await ask(query.hit_requests))
     if context.pit is not None or query.is_page(len(page.hits), page.total):

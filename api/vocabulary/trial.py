@@ -8,9 +8,9 @@ import orjson
 
 from api.engine.client import Engine
 from api.http.json_body import checked
-from api.search.context import Page, page_of, search_context
-from api.search.relaxation.relax import relax
+from api.search.context import Page, search_context
 from api.search.schemas.search import SearchBody
+from api.search.service import items_page, relaxed_page
 from api.vocabulary.entries import copy_with
 from api.vocabulary.judged import PAGE, Change, Item, JudgedPage, JudgedQuery, Report, judged
 from mappings.platforms import Platform, Platforms
@@ -66,14 +66,7 @@ async def find(engine: Engine, platforms: Platforms, platform: int, query: str) 
 
 async def _first_page(engine: Engine, platforms: Platforms, platform: int, query: str, limit: int) -> Page:
     body = checked(SearchBody, {"platform": platform, "query": query, "limit": limit})
-    context = search_context(engine, platforms, body)
-    page = page_of(context.query, await engine.search_all(context.platforms, context.query.hit_requests))
-    if page.total:
-        return page
-    relaxed = await relax(context)
-    if relaxed.query.parsed is context.query.parsed:
-        return page
-    return page_of(relaxed.query, await engine.search_all(relaxed.platforms, relaxed.query.hit_requests))
+    return await relaxed_page(search_context(engine, platforms, body), items_page)
 
 
 def _items(page: Page) -> list[Item]:

@@ -29,3 +29,17 @@ async def test_a_text_is_searched_again_only_where_it_was_relaxed(matching: str,
     shown = await find(engine, shared_platforms(), CS2.id, "ak redlin")
     assert sizes.count(SHOWN_NAMES) == pages
     assert shown["total"] == (matching != "nothing")
+
+
+async def test_a_page_that_a_refresh_took_apart_is_read_again() -> None:
+    """As a search does: else a text would be shown as found, without the names that it finds."""
+    sizes: list[int] = []
+
+    def response(body: Any) -> EngineResponse:
+        sizes.append(body["size"])
+        hits: list[Any] = [{"item": orjson.dumps(ITEM)}] if len(sizes) > 2 else []  # after the page and its count
+        return {"hits": {"total": {"value": 1}, "hits": hits}}
+
+    engine: Any = ScriptedEngine(response)
+    shown = await find(engine, shared_platforms(), CS2.id, "cheapest ak redline")
+    assert shown == {"total": 1, "names": [ITEM["name"]]}
