@@ -2,7 +2,8 @@
 
 A cached response is given only if the engine, asked after the request came, reports that no copy of any shard shows
 anything new: it is never older than one that the engine would give. The cache fails open: whatever the question for the
-revision ends with, the response is computed.
+revision ends with, the response is computed. Requests that are the same share a computation, as long as it is valid for
+those who came after its beginning, or they share the next one.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from api.log import log
 from mappings.platforms import Platform
 
 REVISION_SECONDS = 0.1  # more than most searches take: an engine too busy to tell its revision is searched instead
+SHARED_SECONDS = 0.5  # a computation of another request that takes longer is not waited for
 _ENTRY_BYTES = 800  # of a short key and the objects around a response, by sys.getsizeof
 
 # The revision of the platforms' indices; None if the engine does not permit the question.
@@ -87,10 +89,14 @@ class Computation:
 @dataclass(frozen=True)
 class _Entry:
     platforms: tuple[Platform, ...]
-    revision: bytes
+    revision: bytes | None
     response: bytes
     size: int
     on_response: Callable[[], None] | None
+
+
+_InFlight = asyncio.Future[_Entry | None]
+"""One computation, and in the end its entry; None if it failed, or texts mean something else by then."""
 
 
 class ResponseCache:
@@ -101,6 +107,7 @@ class ResponseCache:
         self._count = count
         self._max_bytes = max_bytes
         self._entries: LRUCache[RequestKey, _Entry] = LRUCache(max_bytes, getsizeof=lambda entry: entry.size)
+        self._in_flight: dict[RequestKey, _InFlight] = {}
         self._clears = 0
 
     async def get_or_compute(self, key: RequestKey, prepare: Callable[[], Computation]) -> bytes:
@@ -108,32 +115,56 @@ class ResponseCache:
 
         `prepare` is called only for a response that has to be computed.
         """
-        clears = self._clears
-        result, response = await self._get(key)
+        result, entry = await self._get(key)
+        if entry is None and (computing := self._in_flight.get(key)) is not None:
+            result, entry = await self._shared(key, computing)
         self._count(result)
-        if response is not None:
-            return response
-        computation = prepare()
+        if entry is None:
+            entry = await self._compute(key, prepare)
+        if entry.on_response is not None:
+            entry.on_response()
+        return entry.response
+
+    async def _shared(self, key: RequestKey, computing: _InFlight) -> tuple[Result, _Entry | None]:
+        """What others compute for the same request: still valid, or begun after this one came."""
+        await asyncio.wait([computing], timeout=SHARED_SECONDS)
+        result, entry = await self._get(key)
+        if entry is None and computing.done() and (later := self._in_flight.get(key)) is not None:
+            await asyncio.wait([later], timeout=SHARED_SECONDS)
+            entry = later.result() if later.done() else None
+        return result if entry is None else "hit", entry
+
+    async def _compute(self, key: RequestKey, prepare: Callable[[], Computation]) -> _Entry:
+        clears, computation = self._clears, prepare()
         platforms = computation.platforms if self._max_bytes else None
         revision = None
         if platforms is not None:
             # The revision before computing: a change meanwhile makes the response newer than it is taken for.
             revision = self._revision.last(platforms) or await self._revision.current(platforms)
-        response = await computation.compute()
-        if computation.on_response is not None:
-            computation.on_response()
-        size = len(key[2]) + len(response) + _ENTRY_BYTES
-        if platforms is not None and revision is not None and size <= self._max_bytes and clears == self._clears:
-            exact = bytes(memoryview(response))  # what orjson has written has room for twice and more
-            self._entries[key] = _Entry(platforms, revision, exact, size, computation.on_response)
-        return response
+        flight: _InFlight = asyncio.get_running_loop().create_future()
+        if revision is not None:
+            self._in_flight.setdefault(key, flight)
+        valid = None
+        try:
+            response = bytes(memoryview(await computation.compute()))  # what orjson has written has room for twice
+            size = len(key[2]) + len(response) + _ENTRY_BYTES
+            entry = _Entry(platforms or (), revision, response, size, computation.on_response)
+            if revision is not None and clears == self._clears:
+                valid = entry
+                if size <= self._max_bytes:
+                    self._entries[key] = entry
+            return entry
+        finally:
+            if self._in_flight.get(key) is flight:
+                del self._in_flight[key]
+            flight.set_result(valid)
 
     def clear(self) -> None:
         """Forgets all responses, also those that are being computed: texts mean something else now."""
         self._clears += 1
         self._entries.clear()
 
-    async def _get(self, key: RequestKey) -> tuple[Result, bytes | None]:
+    async def _get(self, key: RequestKey) -> tuple[Result, _Entry | None]:
         entry = self._entries.get(key)
         if entry is None:
             return "miss", None
@@ -144,9 +175,7 @@ class ResponseCache:
             return "unknown", None
         if revision != entry.revision:
             return "stale", None
-        if entry.on_response is not None:
-            entry.on_response()
-        return "hit", entry.response
+        return "hit", entry
 
 
 def _key(platforms: Sequence[Platform]) -> _Key:

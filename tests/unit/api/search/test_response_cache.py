@@ -8,6 +8,7 @@ from structlog.testing import capture_logs
 
 from api.background import BackgroundTasks
 from api.errors import ApiError
+from api.search import response_cache
 from api.search.response_cache import Computation, IndexRevision, ResponseCache, Result
 from mappings.platforms import Platform
 from tests.support.platforms import shared_platforms
@@ -180,3 +181,104 @@ async def test_an_engine_that_forbids_the_question_is_asked_once() -> None:
             assert await cache.get(b"request", response) == response
     assert index.requests == 1
     assert ["indices:monitor/stats" in entry["event"] for entry in logs] == [True]
+
+
+class Searches:
+    """Computations of one request that end when they may, with the revision that each began at."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.cache = Cache(index.ask)
+        self.starts: list[bytes] = []
+        self.counted = 0
+        self.may_end = asyncio.Event()
+
+    async def compute(self) -> bytes:
+        response = b"%r" % self.index.revision
+        self.starts.append(response)
+        await self.may_end.wait()
+        await settled()  # as one that asks an engine, it never ends at once
+        return response
+
+    def count(self) -> None:
+        self.counted += 1
+
+    def start(self, compute: Callable[[], Awaitable[bytes]] | None = None) -> asyncio.Task[bytes]:
+        computation = Computation(compute or self.compute, PLATFORMS, self.count)
+        return asyncio.create_task(self.cache.cache.get_or_compute(("search", None, b"request"), lambda: computation))
+
+
+async def test_the_same_requests_at_once_are_computed_once_after_a_change() -> None:
+    searches = Searches(Index())
+    await searches.cache.get(b"request", b"old")
+    searches.index.revision = 2
+    await searches.cache.get(b"another", b"")  # notices the change
+    running = [searches.start() for _ in range(8)]
+    await settled()
+    leaves = running.pop(3)
+    leaves.cancel()
+    searches.may_end.set()
+    assert await asyncio.gather(*running) == [b"2"] * 7
+    assert (searches.starts, searches.counted) == ([b"2"], 7)
+    assert leaves.cancelled()
+    assert searches.cache.results[2:] == ["stale", *["hit"] * 6]
+
+
+async def test_who_comes_after_a_change_shares_only_a_computation_that_begins_later() -> None:
+    searches = Searches(Index())
+    first = searches.start()
+    await settled()
+    searches.index.revision = 2
+    later = [searches.start() for _ in range(5)]
+    await settled()
+    assert searches.starts == [b"1"]
+    searches.may_end.set()
+    assert await asyncio.gather(first, *later) == [b"1", *[b"2"] * 5]
+    assert (searches.starts, searches.counted) == ([b"1", b"2"], 6)
+
+
+async def test_a_computation_that_fails_or_is_cancelled_is_nobody_elses() -> None:
+    searches = Searches(Index())
+
+    async def refuse() -> bytes:
+        await searches.may_end.wait()
+        raise ApiError("search_unavailable")
+
+    for end in ("fails", "is cancelled"):
+        searches.may_end.clear()
+        searches.cache.cache.clear()
+        first = searches.start(refuse)
+        await settled()
+        others = [searches.start() for _ in range(3)]
+        await settled()
+        if end == "is cancelled":
+            first.cancel()
+        searches.may_end.set()
+        with pytest.raises(ApiError if end == "fails" else asyncio.CancelledError):
+            await first
+        assert await asyncio.gather(*others) == [b"1"] * 3
+    assert searches.starts == [b"1"] * 2
+
+
+async def test_texts_that_mean_something_else_by_now_are_not_answered_by_who_asked_before() -> None:
+    searches = Searches(Index())
+    first = searches.start()
+    await settled()
+    searches.cache.cache.clear()
+    later = searches.start()
+    await settled()
+    searches.may_end.set()
+    assert [await first, await later] == [b"1"] * 2
+    assert searches.starts == [b"1"] * 2
+
+
+async def test_a_computation_that_takes_long_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(response_cache, "SHARED_SECONDS", 0.01)
+    searches = Searches(Index())
+    hung = searches.start(asyncio.Event().wait)  # type: ignore[arg-type]  # it never ends
+    await settled()
+    searches.may_end.set()
+    assert await searches.start() == b"1"
+    assert await searches.start() == b"1"
+    assert searches.starts == [b"1"]
+    hung.cancel()
