@@ -10,6 +10,7 @@ from api.background import FailingRows, PeriodicWorker
 from store import unanswered_searches
 from store.connection.engine import Store
 from store.orders import idempotency, privacy
+from store.retention_days import SEARCHES_DAYS
 from store.saved_searches import searches
 
 KEY_RETENTION: Final = timedelta(hours=48)
@@ -20,7 +21,7 @@ MATCH_RETENTION: Final = timedelta(days=30)
 """Of a saved search's matches; retries end within four days."""
 REMOVED_RETENTION: Final = timedelta(hours=1)
 """Of a removed search, for attempts that are still under way."""
-SEARCHES_RETENTION: Final = timedelta(days=30)
+SEARCHES_RETENTION: Final = timedelta(days=SEARCHES_DAYS)
 INTERVAL_SECONDS: Final = 60.0
 BATCH: Final = 500  # one transaction: SQLite's lock is free again in well under a second
 ORDERS_BATCH: Final = 100

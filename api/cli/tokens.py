@@ -8,11 +8,11 @@ import click
 
 from api.cli.context import AS_JSON, duration, opened_store, read_now, record_command, run_now
 from mappings.timestamps import rfc3339
+from store.auth.scopes import SCOPES
 
 if TYPE_CHECKING:
     from store.auth.tokens import Token
 
-SCOPES = ("search", "order", "fulfil", "catalogue", "operate", "metrics")
 MAX_ACTIVE = click.option(
     "--max-active",
     type=click.IntRange(1, 1_000_000),

@@ -18,13 +18,13 @@ from api.cli.context import (
     search_errors,
     search_settings,
 )
+from store.retention_days import SEARCHES_DAYS
 
 if TYPE_CHECKING:
     from api.vocabulary.judged import JudgedQuery, Report
     from api.vocabulary.schemas import VocabularyBody
     from store.connection.engine import Store
 
-MAX_DAYS = 30
 MAX_TEXTS = 1000
 
 _WORDS = click.option("--words", default="", help="The words of names that the spelling stands for.")
@@ -289,7 +289,13 @@ def _body(**entry: Any) -> "VocabularyBody":
 @click.command()
 @click.option("--unanswered", is_flag=True, help="Texts that found nothing, or not all of what they say.")
 @click.option("--platform", "reference", metavar="ID", help="Of one platform, by id or slug.  [default: all]")
-@click.option("--days", type=click.IntRange(1, MAX_DAYS), default=MAX_DAYS, show_default=True, help="Of so many days.")
+@click.option(
+    "--days",
+    type=click.IntRange(1, SEARCHES_DAYS),
+    default=SEARCHES_DAYS,
+    show_default=True,
+    help="Of so many days.",
+)
 @click.option(
     "--limit", type=click.IntRange(1, MAX_TEXTS), default=100, show_default=True, help="How many texts at most."
 )

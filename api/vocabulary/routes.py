@@ -15,11 +15,12 @@ from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.known_platforms import known_platform, platform_or_only
 from api.search.unanswered import first_day, unanswered_entry
 from api.vocabulary import entries, schemas
-from api.vocabulary.schemas import MAX_DAYS, MAX_UNANSWERED, VocabularyBody, VocabularyTestBody
+from api.vocabulary.schemas import MAX_UNANSWERED, VocabularyBody, VocabularyTestBody
 from api.vocabulary.trial import compare
 from mappings.platforms import Platforms
 from store import unanswered_searches
 from store.connection.engine import Store
+from store.retention_days import SEARCHES_DAYS
 
 router = APIRouter(tags=["vocabulary"])
 PlatformParameter = Annotated[str | None, Query(description="slug or id of a platform; all platforms where absent")]
@@ -121,7 +122,7 @@ async def list_unanswered_searches(
     _: Annotated[None, Depends(only_query("platform", "days", "limit"))],
     services: VocabularyDependency,
     platform: PlatformParameter = None,
-    days: Annotated[int, Query(ge=1, le=MAX_DAYS, description="of so many days")] = MAX_DAYS,
+    days: Annotated[int, Query(ge=1, le=SEARCHES_DAYS, description="of so many days")] = SEARCHES_DAYS,
     limit: Annotated[int, Query(ge=1, le=MAX_UNANSWERED, description="how many texts at most")] = 100,
 ) -> Response:
     """Texts that found nothing, or not all of what they say, the most frequent first: counted by day without who

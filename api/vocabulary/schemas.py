@@ -17,7 +17,6 @@ MAX_SPELLING_CHARACTERS = 60
 MAX_NAMES = 20
 MAX_WORDS_CHARACTERS = 100
 MAX_UNANSWERED = 1000
-MAX_DAYS = 30
 
 Spelling = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_SPELLING_CHARACTERS)]
 Text = Annotated[RuleText, Field(strict=True, min_length=1, max_length=MAX_SPELLING_CHARACTERS)]

@@ -11,12 +11,12 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Executable, Row, bindparam, func, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from store.auth.scopes import SCOPES
 from store.connection.errors import AmbiguousName
 from store.endpoints import new_webhook_secret
 from store.records import Actor
 from store.schema import tokens
 
-SCOPES: Final = ("search", "order", "fulfil", "catalogue", "operate", "metrics")
 MAX_NAME_CHARACTERS: Final = 128
 DEFAULT_MAX_ACTIVE: Final = 1000
 MAX_ACTIVE: Final = 1_000_000

@@ -15,8 +15,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from api.cli.main import main
-from api.cli.tokens import SCOPES
-from store.auth import tokens
 from tests.support.store.migrated import migrated
 
 
@@ -63,7 +61,12 @@ def test_every_command_explains_itself_with_an_example(path: tuple[str, ...], op
 def test_the_commands_are_those_of_the_contract() -> None:
     command_names = {" ".join(path) for path in commands(main)}
     assert {"serve", "token create", "token list", "token revoke", "openapi", "migrate"} <= command_names
-    assert SCOPES == tokens.SCOPES
+
+
+def test_the_help_of_commands_needs_no_service() -> None:
+    code = "import sys, api.cli.main\nprint({'fastapi', 'opensearchpy', 'pydantic', 'sqlalchemy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 def test_the_installed_command_starts_and_says_its_version() -> None:
