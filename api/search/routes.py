@@ -18,10 +18,7 @@ from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.known_platforms import known_platform, platform_or_only
 from api.rate_limits.limits import RateLimits
 from api.search.context import forced_clauses
-from api.search.costs import SUGGESTIONS_COST
 from api.search.forced_filters import forced_filters
-from api.search.query.operator_rules import hidden_from_all
-from api.search.response_cache import Computation
 from api.search.schemas.search import (
     DEFAULT_SUGGESTIONS,
     MAX_SUGGEST_CHARACTERS,
@@ -31,8 +28,7 @@ from api.search.schemas.search import (
     SearchResponse,
     SuggestResponse,
 )
-from api.search.service import SearchDependency, SearchServices, cached_search
-from api.search.suggest.suggest import suggest
+from api.search.service import SearchDependency, SearchServices, cached_search, cached_suggestions
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 
@@ -92,21 +88,10 @@ async def get_suggestions(
     beginning of a name in one of the platform's languages (`couteau pap`), and else have typos. `item` is a name,
     `finish` what a weapon is painted with, `sticker` one that is on an item.
     """
-    platforms = tuple(services.platforms) if platform is None else (known_platform(services.platforms, platform),)
-    forced = (*forced_clauses(forced_filters(token), platforms), *hidden_from_all(platforms))
-    # those of all items may be none of those that the token may see
-    frequent, number = services.frequent_values.of(platforms) if token.filters is None else (None, 0)
-    key = b"%d %d %d %b" % (-1 if platform is None else platforms[0].id, limit, number, q.encode())
-
+    searched = tuple(services.platforms) if platform is None else (known_platform(services.platforms, platform),)
     with service_of(request, RateLimits).search_slot(request.scope, token) as charge:
-
-        async def compute() -> bytes:
-            await charge(SUGGESTIONS_COST)
-            return await suggest(services.engine, platforms, q, limit, forced, frequent)
-
-        request_key = ("suggest", token.filters, key)
-        cached = services.response_cache.get_or_compute(request_key, lambda: Computation(compute, platforms))
-        return Response(await cached, media_type="application/json")
+        response = await cached_suggestions(services, token, searched, q, limit, charge)
+    return Response(response, media_type="application/json")
 
 
 @router.get(

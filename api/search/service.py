@@ -1,4 +1,4 @@
-"""Answers a search: from its raw body to the bytes of its response."""
+"""Answers a search, from its raw body to the bytes of its response, and suggestions."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -16,8 +16,8 @@ from api.http.dependencies import service
 from api.http.json_body import checked, parse
 from api.log import log
 from api.search.availability import Availability
-from api.search.context import Page, SearchContext, page_of, search_context
-from api.search.costs import Charge, extra_cost, relaxation_cost
+from api.search.context import Page, SearchContext, forced_clauses, page_of, search_context
+from api.search.costs import SUGGESTIONS_COST, Charge, extra_cost, relaxation_cost
 from api.search.facets.facets import FacetCounting, RefreshedError
 from api.search.facets.price_parts import BroadFilters
 from api.search.forced_filters import forced_filters
@@ -27,12 +27,14 @@ from api.search.pagination.cursor_page import open_cursor
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.parsing.interpretation import interpretation
 from api.search.price_desc import PriceHistograms, price_desc_page
+from api.search.query.operator_rules import hidden_from_all
 from api.search.relaxation.relax import relax
 from api.search.response_cache import Computation, ResponseCache
 from api.search.schemas.search import SearchBody
 from api.search.suggest.counting import FrequentValueCounts
+from api.search.suggest.suggest import suggest
 from api.search.unanswered import TextOutcome, UnansweredSearches
-from mappings.platforms import Platforms
+from mappings.platforms import Platform, Platforms
 from store.auth.tokens import Token
 
 ReadPage = Callable[[SearchContext], Awaitable[Page]]
@@ -81,6 +83,23 @@ async def cached_search(services: SearchServices, token: Token, content: bytes, 
         )
 
     return await services.response_cache.get_or_compute(("search", token.filters, content), prepare)
+
+
+async def cached_suggestions(
+    services: SearchServices, token: Token, platforms: tuple[Platform, ...], text: str, limit: int, charge: Charge
+) -> bytes:
+    """The suggestions for a text, from the cache if they are still valid; raises as `cached_search`."""
+    forced = (*forced_clauses(forced_filters(token), platforms), *hidden_from_all(platforms))
+    # those of all items may be none of those that the token may see
+    frequent, number = services.frequent_values.of(platforms) if token.filters is None else (None, 0)
+
+    async def compute() -> bytes:
+        await charge(SUGGESTIONS_COST)
+        return await suggest(services.engine, platforms, text, limit, forced, frequent)
+
+    key = f"{[platform.id for platform in platforms]} {limit} {number} {text}".encode()
+    computation = Computation(compute, platforms)
+    return await services.response_cache.get_or_compute(("suggest", token.filters, key), lambda: computation)
 
 
 async def search(
