@@ -98,17 +98,15 @@ class Calls:
             return await self._read(send(), read)
 
     async def _read(self, call: Awaitable[Any], read: Callable[[bytes], Read]) -> Read:
-        try:
-            return read(await self._call(call))
-        except BadResponseError as error:
-            log.error(error.event, **error.facts)
-            raise
-
-    async def _call(self, call: Awaitable[Any]) -> bytes:
+        """What a call's response says, within its deadline."""
         seconds = seconds_left(self._timeout)
         try:
             async with asyncio.timeout(seconds):
                 content: bytes = await call
+            return read(content)
+        except BadResponseError as error:
+            log.error(error.event, **error.facts)
+            raise
         except TransportError as error:
             raise map_engine_error(error) from error
         except (SerializationError, TimeoutError) as error:
@@ -116,4 +114,3 @@ class Calls:
                 raise ApiError("overloaded") from error
             log.warning("the search engine does not answer", cause=type(error).__name__)
             raise ApiError("search_unavailable") from error
-        return content

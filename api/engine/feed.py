@@ -190,7 +190,7 @@ class FeedEngine(Engine):
             "mappings": {"dynamic": False, "_source": {"includes": list(LOG_FIELDS)}, "properties": properties},
             "aliases": {log: {}},
         }
-        await self._call(self._client.indices.create(index=f"{log}-v1", body=body))
+        await self._read(self._client.indices.create(index=f"{log}-v1", body=body), bytes)
 
     async def append(self, log: str, lines: Sequence[bytes]) -> None:
         """Writes entries, whose lines are those of a bulk request; raises NotLoadedError where the log was lost."""
@@ -221,6 +221,5 @@ class FeedEngine(Engine):
     async def drop(self, indices: Sequence[str]) -> None:
         """Deletes indices; those that are gone already need nothing."""
         with suppress(MissingError, NotLoadedError):
-            await self._call(
-                self._client.indices.delete(index=",".join(indices), params={"ignore_unavailable": "true"})
-            )
+            params = {"ignore_unavailable": "true"}
+            await self._read(self._client.indices.delete(index=",".join(indices), params=params), bytes)

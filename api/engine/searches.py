@@ -205,9 +205,8 @@ class Searches(Calls):
         # a platform that was never loaded has no state, and neither has a closed index
         params = {"level": "shards", "ignore_unavailable": "true", "filter_path": ",".join(_REVISION)}
         try:
-            return await self._call(
-                self._client.indices.stats(index=self._aliases(platforms), metric="refresh", params=params)
-            )
+            call = self._client.indices.stats(index=self._aliases(platforms), metric="refresh", params=params)
+            return await self._read(call, bytes)
         except ForbiddenError:
             return None
 
@@ -258,7 +257,7 @@ class Searches(Calls):
     async def close_pits(self, pits: Sequence[str]) -> None:
         """Closes points in time; raises ApiError `search_unavailable`."""
         with suppress(PitGoneError, MissingError):
-            await self._call(self._client.delete_pit(body={"pit_id": list(pits)}))
+            await self._read(self._client.delete_pit(body={"pit_id": list(pits)}), bytes)
 
     async def generations(self, platforms: Sequence[Platform]) -> dict[int, Generation]:
         """The serving index of each loaded platform; raises ApiError `search_unavailable`."""
