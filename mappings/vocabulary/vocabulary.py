@@ -316,7 +316,7 @@ class Vocabulary(VocabularyFile):
 
     @cached_property
     def last_words(self) -> Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]:
-        """The word that names of things end with that others open (`case`), so that people leave it out, and its type."""
+        """The last word of names of things that others open (`case`), which people leave out, and its type."""
         types = [term for term in self.term if set(term.filters) == {"type"} and len(words_of(term.words)) == 1]
         opened = (term for term in types if self.opened.issuperset(term.filters["type"]))
         return {term.words: tuple(term.filters.items()) for term in opened}

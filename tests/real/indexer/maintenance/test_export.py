@@ -61,6 +61,15 @@ def test_load_and_export_go_round_without_a_byte_of_difference(place: Place) -> 
     assert shown[0]["paint"]["float"] == 0.07000000029802322
 
 
+def test_neighbours_that_were_deleted_leave_out_no_others(place: Place) -> None:
+    place.load(items(1200))
+    place.run("delete", *map(str, range(300, 700)), "--platform", "730")
+    place.run("upsert", "-", "--platform", "730", stdin=lines(items(4, first=2000)))
+    place.client.indices.refresh(index=place.alias)
+    ids = [orjson.loads(line)["id"] for line in exported(place, "a.ndjson").splitlines()]
+    assert ids == [*range(1, 300), *range(700, 1201), *range(2000, 2004)]
+
+
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
 def test_a_file_is_compressed_by_its_name(ending: str, place: Place) -> None:
     place.put(items(3))
