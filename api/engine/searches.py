@@ -10,7 +10,7 @@ import orjson
 from api.engine.calls import CallOptions, Calls
 from api.engine.documents import ProductDocument, read_products
 from api.engine.errors import (
-    LOAD_AGAIN,
+    REPAIR,
     ForbiddenError,
     MissingError,
     NotLoadedError,
@@ -141,16 +141,16 @@ class Searches(Calls):
         try:
             return await self._products.find(lookups, products, all_keys=all_keys, needs_revision=needs_revision)
         except NotLoadedError as error:
-            log.error("a generation has no products: load its catalogue again", index=error.index)
-            raise ApiError("search_unavailable", f"{error.index} is missing: {LOAD_AGAIN}") from error
+            log.error("a generation has no products: run gear-indexer doctor", index=error.index)
+            raise ApiError("search_unavailable", f"{error.index} is missing: {REPAIR}") from error
 
     async def check_products(self, platforms: Sequence[Platform]) -> None:
         """Raises ApiError `search_unavailable` unless the products of each loaded platform are those of what serves."""
         expected = set(_products_of(await self.generations(platforms)))
         indices = await self._aliased_indices(self._products_of(platforms))
         if missing := sorted(expected - indices.keys()):
-            log.error("a generation has no products: load its catalogue again", index=missing[0])
-            raise ApiError("search_unavailable", f"{missing[0]} is missing or does not serve: {LOAD_AGAIN}")
+            log.error("a generation has no products: run gear-indexer doctor", index=missing[0])
+            raise ApiError("search_unavailable", f"{missing[0]} is missing or does not serve: {REPAIR}")
 
     def _products_of(self, platforms: Sequence[Platform]) -> Products:
         return tuple(products_of(self.alias(platform)) for platform in platforms)

@@ -147,7 +147,9 @@ def _launch(
 ) -> Record:
     """Configure and start the process, write the pid file and wait until the node answers."""
     prepare_server(folders)
-    yml = config.opensearch_yml(data=folders.data, logs=folders.logs, snapshots=folders.snapshots, port=settings.port)
+    yml = config.opensearch_yml(
+        data=folders.data, logs=folders.logs, snapshots=folders.snapshots, port=settings.port, jvm=settings.jvm
+    )
     (folders.config / "opensearch.yml").write_text(yml, encoding="utf-8")
     (folders.config / "log4j2.properties").write_text(config.LOG4J2_PROPERTIES)
     heap, jvm = settings.heap, settings.jvm

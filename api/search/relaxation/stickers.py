@@ -39,6 +39,8 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
         parse = _without_kinds(parse, vocabulary, names_finish=bool(finishes))
     of_names = words_of_names(parse, vocabulary.finish_phrases)
     starts = _starts(parse, carrier, finishes, of_names)
+    if carrier is None and _names_attached(parse, vocabulary):
+        parse, starts = _without_kinds(parse, vocabulary, names_finish=True), [0]
     if not starts:
         return []
     if carrier is not None:  # `with navi sticker` is about what the sticker is on
@@ -94,6 +96,12 @@ def _without_kinds(parse: PlatformParse, vocabulary: Vocabulary, *, names_finish
     """Without the word `sticker` beside what a sticker may be on (`ak navi sticker`)."""
     others = [term for term in parse.terms if not vocabulary.is_attached(term.meanings)]
     return replace(parse, terms=tuple(others)) if names_finish or any(term.narrows for term in others) else parse
+
+
+def _names_attached(parse: PlatformParse, vocabulary: Vocabulary) -> bool:
+    """Whether it names a thing that is put on items, and nothing else: it is offered on an item alone."""
+    others = [term for term in parse.terms if not vocabulary.is_attached(term.meanings)]
+    return 0 < len(others) < len(parse.terms) and all(map(_may_be_on_item, others))
 
 
 def _with_finishes_first(parse: PlatformParse, vocabulary: Vocabulary) -> tuple[PlatformParse, int]:

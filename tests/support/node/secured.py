@@ -194,7 +194,7 @@ def _add_plugin(archive: Path, plugin: Path) -> None:
 
 def _configure(folders: Folders, secrets: Path, port: int, snapshots: Path, more: dict[str, object]) -> None:
     """The production's settings, over them those of a node on loopback, over both these."""
-    own = config.opensearch_yml(data=folders.data, logs=folders.logs, snapshots=snapshots, port=port)
+    own = config.opensearch_yml(data=folders.data, logs=folders.logs, snapshots=snapshots, port=port, jvm="laptop")
     names = {line.partition(":")[0] for line in own.splitlines()} | set(more)
     replaced = {*more, "discovery.type"} if more else set()
     production = (DEPLOY / "opensearch" / "opensearch.yml").read_text(encoding="utf-8").splitlines()

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from node.process.config import LOG4J2_PROPERTIES, java_command, node_mark, opensearch_yml
 
 
@@ -33,13 +35,21 @@ def test_the_command_carries_thai_the_agent_and_the_mark_of_its_directory() -> N
 
 
 def test_the_node_listens_on_loopback_only_and_makes_no_index_by_itself() -> None:
-    lines = opensearch_yml(data=Path("/a b/dätä"), logs=Path("/l"), snapshots=Path("/s"), port=9201).splitlines()
+    lines = opensearch_yml(
+        data=Path("/a b/dätä"), logs=Path("/l"), snapshots=Path("/s"), port=9201, jvm="full"
+    ).splitlines()
     assert 'network.host: "127.0.0.1"' in lines
     assert "http.port: 9201" in lines
     assert "action.auto_create_index: false" in lines
     assert 'discovery.type: "single-node"' in lines
     assert 'path.data: "/a b/dätä"' in lines
     assert 'path.repo: "/s"' in lines
+
+
+@pytest.mark.parametrize(("jvm", "counts_garbage"), [("laptop", False), ("full", True)])
+def test_garbage_refuses_no_search_where_the_collector_lets_it_lie(jvm: str, counts_garbage: bool) -> None:
+    text = opensearch_yml(data=Path("/d"), logs=Path("/l"), snapshots=Path("/s"), port=9201, jvm=jvm)
+    assert ("indices.breaker.total.use_real_memory: false" not in text) is counts_garbage
 
 
 def test_the_log_cannot_fill_the_disk() -> None:

@@ -166,7 +166,7 @@ async def test_a_generation_without_its_products_is_no_empty_page(opensearch_url
         engine.indices.delete(index=f"{app.settings.alias(730)}-2*-products")
         response = await app.search({"query": "zorkmid"})
         assert (response.status_code, error_of(response)["code"]) == (503, "search_unavailable")
-        assert "load the catalogue again with gear-indexer load" in error_of(response)["message"]
+        assert "gear-indexer doctor --fix repairs it" in error_of(response)["message"]
         assert (await app.search({})).status_code == 503, "an item that no answer has shown yet needs its product"
 
 

@@ -160,7 +160,7 @@ async def test_a_burst_for_many_broad_searches_is_matched_in_parts_and_holds_up_
             assert set((await numbers_of_matches(desk.store)).values()) == {run}
         measuring.cancel()
     assert engine.pairs < SEARCHES * CHANGES / 2, "most are dropped before the engine is asked for them"
-    assert max(turns) < 0.25
+    assert max(turns) < 1.5, "all at once would take several seconds"
     await tasks.close()
     await engine.close()
 

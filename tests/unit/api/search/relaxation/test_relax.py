@@ -312,7 +312,7 @@ def test_words_may_be_of_a_sticker_on_the_item() -> None:
     assert of_kind("ak con pegatina 9z team holo rio 2022", Relaxation.STICKERS)[:1] == [
         ["ak", "[9z team holo rio 2022]"]
     ]
-    assert ["sticker", "[titan holo]"] in of_kind("titan holo sticker", Relaxation.STICKERS)  # on nothing that is said
+    assert ["[titan holo]"] in of_kind("titan holo sticker", Relaxation.STICKERS)  # where none is offered alone
     assert of_kind("cheongsam holo on aug akihabara accept", Relaxation.STICKERS)[:1] == [
         ["aug", "akihabara", "accept", "[cheongsam holo]"]
     ]
