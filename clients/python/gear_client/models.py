@@ -1257,6 +1257,7 @@ class Interpretation(TypedDict):
         "sets",
         "names",
         "fillers",
+        "either",
         "letters",
         "stickers",
         "seeds",

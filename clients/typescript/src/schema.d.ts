@@ -1670,7 +1670,7 @@ export interface components {
          * @description How loosely a text is parsed, from strict to loose (see api.search.relaxation).
          * @enum {string}
          */
-        Relaxation: "strict" | "numbers" | "words" | "sets" | "names" | "fillers" | "letters" | "stickers" | "seeds" | "prefixes" | "typos" | "all_typos" | "first_letters" | "partial";
+        Relaxation: "strict" | "numbers" | "words" | "sets" | "names" | "fillers" | "either" | "letters" | "stickers" | "seeds" | "prefixes" | "typos" | "all_typos" | "first_letters" | "partial";
         /**
          * Relaxed
          * @description What was typed, and what it was taken for because nothing was found otherwise.
