@@ -158,14 +158,14 @@ def _begins_clause(parts: _Parts, at: int) -> bool:
 
 
 def _is_given(before: _Parts, wanted: _Parts, own: Collection[str]) -> bool:
-    """Whether the parts say no more than a weapon with its finish, or whose it is (`my ak redline`).
+    """Whether the parts say no more than somebody's weapon with its finish (`my ak redline`), or one before another.
 
-    What stands behind is not somebody's own: in `awp asiimov to match my ak redline` that is not wanted.
+    In `awp asiimov to match my ak redline` and `scar cardiac for the autosniper fans` nothing is exchanged.
     """
     if not _is_weapon(before) or _has(before, _Kind.SEEKING, *_OFFERS):
         return False
     is_own = letters_of([before[0].text]) in own
-    return is_own or (before[0].kind is _Kind.WEAPON and not any(letters_of([part.text]) in own for part in wanted))
+    return is_own or all(parts[:1] and parts[0].kind is _Kind.WEAPON for parts in (before, wanted))
 
 
 def _is_weapon(parts: _Parts) -> bool:

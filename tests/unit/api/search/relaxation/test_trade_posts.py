@@ -49,6 +49,7 @@ def offer(text: str) -> str:
         ("deagle mecha industries w/ ibuypower sticker", ""),
         ("M4A4 Howl FT za Karambit Fade", "Karambit Fade"),
         ("awp asiimov to match my ak redline", ""),
+        ("scar20 cardiac for the autosniper haters", ""),
         ("ak redline / blue laminate", ""),  # either finish
         ("WTS ak redline $20", "WTS ak redline $20¤"),
         ("WTS ak redline max $20", ""),  # a bound
