@@ -66,6 +66,7 @@ KEYS = re.compile(
     re.IGNORECASE,
 )
 # a letter that is drawn out (`faaaade`, `plsss`); `III` is a number
+_THRICE = re.compile(r"([^\W\d_])\1\1", re.IGNORECASE)
 _DRAWN_OUT = re.compile(r"([^\W\d_])(?!\1)([^\W\d_ivxIVX])\2{3,}(?!\2)(?=[^\W\d_])", re.IGNORECASE)
 _DRAWN_OUT_END = re.compile(r"(?<!\w)((?:([^\W\d_])(?!\2))+)([^\W\d_aivoxAIVOX])\3{2,}(?!\w)", re.IGNORECASE)
 _UNDERSCORE = re.compile(r"(?<=[^\W\d_])_+(?=[^\W_])|(?<=[^\W_])_+(?=[^\W\d_])")
@@ -102,7 +103,8 @@ _OR_ELSE = re.compile(r"\s*(?:[,;|+&]|(?<!\w)or(?!\w))\s*", re.IGNORECASE)
 
 def unpacked(text: str) -> str:
     """The text without what is of no item (a line's number, a chat's head, times), names in the place of links."""
-    text = _DRAWN_OUT_END.sub(r"\1\3", _DRAWN_OUT.sub(r"\1\2", text))
+    if _THRICE.search(text):
+        text = _DRAWN_OUT_END.sub(r"\1\3", _DRAWN_OUT.sub(r"\1\2", text))
     text = _ZEROS.sub(lambda match: _ZERO_FLOATS[match[1].lower()], text)
     text = _BEST_MANY.sub(r"\1", _BEST.sub("", text))
     if text.replace(" ", "").isalpha():  # as most
