@@ -9,7 +9,7 @@ from api.errors import ApiError
 from api.log import log
 
 LOAD_AGAIN = "load the catalogue again with gear-indexer load"
-REPAIR = "gear-indexer doctor --fix repairs it, or says that the catalogue is to be loaded again"
+REPAIR = f"gear-indexer doctor --fix repairs it, or says to {LOAD_AGAIN}"
 TOO_MANY_PITS_RETRY_AFTER_SECONDS = 30  # of hundreds of points in time, each kept for minutes, some are free by then
 
 # The engine answers these with a 400 although the request is valid.

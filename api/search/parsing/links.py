@@ -73,6 +73,7 @@ _UNDERSCORE = re.compile(r"(?<=[^\W\d_])_+(?=[^\W_])|(?<=[^\W_])_+(?=[^\W\d_])")
 # how many are listed: `top 10 awp skins`, `the 5 best knives`, `best ten knives`
 _MANY = r"(?:\d{1,2}|three|five|ten|fifteen|twenty)"
 _MOST = r"(?:best|coolest|nicest|rarest|cheapest|most)"
+_HAS_COUNT = re.compile(rf"top|{_MOST}|double|triple|quad", re.IGNORECASE)  # what these begin with
 _BEST = re.compile(
     rf"^\s*(?:the\s+)?(?:(?:top\s+)?{_MANY}\s+(?={_MOST}\s)|top\s+(?!\d){_MANY}\s+)|(?<![\w-])top\d{{2}}(?!\S)",
     re.IGNORECASE,
@@ -105,8 +106,9 @@ def unpacked(text: str) -> str:
     """The text without what is of no item (a line's number, a chat's head, times), names in the place of links."""
     if _THRICE.search(text):
         text = _DRAWN_OUT_END.sub(r"\1\3", _DRAWN_OUT.sub(r"\1\2", text))
-    text = _ZEROS.sub(lambda match: _ZERO_FLOATS[match[1].lower()], text)
-    text = _BEST_MANY.sub(r"\1", _BEST.sub("", text))
+    if _HAS_COUNT.search(text):
+        text = _ZEROS.sub(lambda match: _ZERO_FLOATS[match[1].lower()], text)
+        text = _BEST_MANY.sub(r"\1", _BEST.sub("", text))
     if text.replace(" ", "").isalpha():  # as most
         return text
     if "%" in text or "/" in text or "?" in text[:2]:

@@ -10,16 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum, auto
 
-from api.search.parsing.combination import (
-    as_things,
-    finishes_of,
-    is_plain_skin,
-    merged_alternatives,
-    narrowed,
-    with_skins,
-    with_whole_names,
-    without_opened,
-)
+from api.search.parsing.combination import either_finish, is_pasted_name, with_skins
 from api.search.parsing.links import KEYS, is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import (
@@ -31,8 +22,9 @@ from api.search.parsing.quantities import (
     with_bare_seeds,
     with_inclusive_bounds,
 )
+from api.search.parsing.spellings import ONE_VALUE
 from api.search.parsing.terms import parse_words
-from api.search.parsing.words import ParsedWords, Term, Word
+from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, Word, mere_runs
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning, Role, values_of
 from mappings.vocabulary.exclusions import wanted
@@ -40,6 +32,8 @@ from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
+# Fields of which a text may name several alternatives: names of items contain no other words of these fields.
+ALTERNATIVE_FIELDS = ONE_VALUE | {"rarity"}
 _OF_LINE = re.compile(r"\||\s[-\u2013\u2014]\s")  # what a line of a list has beside its amount
 # Worth about the same, so an amount in one of them is taken as it stands.
 _NEAR_CURRENCIES = frozenset({"USD", "EUR", "GBP"})
@@ -174,15 +168,17 @@ def parse_text(
     terms = [term for piece in parsed for term in piece.terms]
     excluded = [term for piece in parsed for term in piece.excluded]
     sorts = [sort for piece in parsed for sort in piece.sorts]
-    terms = with_skins(without_opened(merged_alternatives(terms), vocabulary), vocabulary)
-    if of_listing and vocabulary.plain and is_plain_skin(terms):
+    terms = _without_opened(_merged_alternatives(terms), vocabulary)
+    if [term for term in terms if term.is_filler]:
+        terms = with_skins(terms, vocabulary)
+    if of_listing and vocabulary.plain and _is_plain_skin(terms):
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
     if quantities and terms and terms[0].is_filler and all(_joins(term, vocabulary) for term in terms):
         terms = []  # `float < 0.02 and price < 12`
-    if quantities and not sorts and _OF_LINE.search(text) and _is_pasted_name(text, terms, vocabulary):
+    if quantities and not sorts and _OF_LINE.search(text) and is_pasted_name(text, terms, vocabulary):
         quantities = with_asking_price(text, quantities)
     sort = _sort(sorts, quantities)
-    terms = with_whole_names(as_things(terms, vocabulary), vocabulary) if has_order or sort else terms
+    terms = _with_whole_names(_as_things(terms, vocabulary), vocabulary) if has_order or sort else terms
     finishes = finishes_of(terms, vocabulary, is_ordered=bool(has_order or sort))
     if has_order or sort or len(terms) + len(quantities) + len(excluded) > 1:
         terms = [narrowed(term, vocabulary) for term in terms]
@@ -258,19 +254,6 @@ def _wanted_meanings(words: Sequence[str], vocabulary: Vocabulary) -> list[Meani
     return [meaning for entry in entries for meaning in entry.meanings]
 
 
-def _is_pasted_name(text: str, terms: Sequence[Term], vocabulary: Vocabulary) -> bool:
-    """Whether the terms are a weapon or a type with a name, and nothing that somebody says who asks for it.
-
-    Of a text without `|` all words of the name are those of finishes.
-    """
-    of_finishes = vocabulary.words_of_finishes
-    others = [term for term in terms if not term.fields and not term.typed[:1].isdecimal()]
-    unnamed = [term for term in others if not term.meanings and letters_of([term.typed]) not in of_finishes]
-    if not any(term.fields & vocabulary.narrowing for term in terms) or len(unnamed) == len(others):
-        return False
-    return not any(term.is_filler for term in unnamed) if "|" in text else not unnamed
-
-
 def _joins(term: Term, vocabulary: Vocabulary) -> bool:
     entry = vocabulary.entries.get(letters_of([term.typed]))
     return entry is not None and entry.role in (Role.ALTERNATIVE, Role.CONJUNCTION)
@@ -287,6 +270,109 @@ def _is_other(quantity: Quantity, platform: Platform) -> bool:
     """Whether it is an amount in a currency that is worth much more or less than the platform's."""
     both = {quantity.currency or platform.currency, platform.currency}
     return len(both) > 1 and not both <= _NEAR_CURRENCIES
+
+
+def _without_opened(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
+    """The terms, those of a type that others open as mere words of names: in `chroma case key` a key is meant."""
+    types = [values_of(term.meanings, "type") for term in terms]
+    opened = frozenset(each for kinds in types for kind in kinds for each in vocabulary.opens.get(kind, ()))
+    return [_as_name(term) if kinds & opened else term for term, kinds in zip(terms, types, strict=True)]
+
+
+def _merged_alternatives(terms: Sequence[Term]) -> list[Term]:
+    """The terms, other values of the same field (`ww bs`) merged into one: an item has only one of them."""
+    merged: list[Term] = []
+    mergeable: list[tuple[int, str, frozenset[str]]] = []  # places in `merged`, with what stands there
+    for term in terms:
+        field_name, values = _only_value_of(term)
+        place = next((at for at, other, earlier in mergeable if other == field_name and not values & earlier), None)
+        if place is not None:
+            options = [replace(option, alternatives=()) for option in term.options]  # `ft ww/bs` is any of three
+            merged[place] = replace(merged[place], alternatives=(*merged[place].alternatives, *options))
+            continue
+        if field_name in ALTERNATIVE_FIELDS:
+            mergeable.append((len(merged), field_name, values))
+        merged.append(term)
+    return merged
+
+
+def _as_things(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
+    """The terms; a lone weapon or type that is a name, too, is the thing itself under an order (`cheapest agent`)."""
+    named = [term for term in terms if term.meanings]
+    things = tuple(meaning for meaning in named[0].meanings if vocabulary.narrows([meaning])) if len(named) == 1 else ()
+    return [replace(term, meanings=things) if things and term.meanings else term for term in terms]
+
+
+def _with_whole_names(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
+    """The terms, a case with its whole name before it as the one of just that name (`cheapest gamma case`).
+
+    The name of a Gamma 2 Case has these words, too. The index has up to `MAX_JOIN` words of a name written together.
+    """
+    named, name = list[Term](), list[str]()
+    for term in terms:
+        words = [meaning.words for meaning in term.meanings]
+        joined = letters_of([*name, *words])
+        is_named = vocabulary.last_words.keys() >= set(words) and joined in vocabulary.phrases
+        if is_named and 0 < len(name) < MAX_JOIN and len(words) == 1:
+            named.append(replace(term, meanings=(replace(term.meanings[0], words=joined),)))
+        else:
+            named.append(term)
+        name = [*name, term.typed] if term.is_mere and not term.is_filler else []
+    return named
+
+
+def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:
+    """The field and its values, if a term means nothing else."""
+    if len(term.meanings) == 1 and len(term.meanings[0].filters) == 1 and not term.meanings[0].words:
+        ((field_name, values),) = term.meanings[0].filters
+        return field_name, frozenset(values)
+    return "", frozenset()
+
+
+def _as_name(term: Term) -> Term:
+    meanings = tuple(Meaning(words=meaning.words) for meaning in term.meanings if meaning.words)
+    return replace(term, meanings=meanings, is_filler=not meanings)
+
+
+def _is_plain_skin(terms: Sequence[Term]) -> bool:
+    fields = {name for term in terms for name in term.fields}
+    return "exterior" in fields and "quality" not in fields
+
+
+def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bool) -> tuple[str, ...]:
+    """The words that together are a finish: beside a weapon, its kind or an order, the one of just that name is meant.
+
+    So `karambit doppler`, `doppler knife` and `cheapest doppler` are no Gamma Doppler.
+    """
+    if not (is_ordered or any(_has_finish(term, vocabulary) for term in terms)):
+        return ()
+    named = [term for term in terms if not term.is_filler]
+    both = (terms, named) if len(named) < len(terms) else (terms,)
+    if [term for term in terms if term.alternatives] and (either := either_finish(terms, vocabulary)):
+        return either
+    runs = [" ".join(run) for some in both for run in mere_runs(some)]
+    runs += [
+        meaning.words for term in terms if not term.alternatives for meaning in term.meanings if not meaning.filters
+    ]
+    finishes = vocabulary.finishes.intersection(map(letters_of_text, runs))
+    if len(finishes) != 1:  # an item has one
+        return ()
+    (letters,) = finishes
+    return vocabulary.folded_finishes[letters]
+
+
+def _has_finish(term: Term, vocabulary: Vocabulary) -> bool:
+    """Whether it is a weapon, or a type whose items have finishes: those that have floats."""
+    return "weapon" in term.fields or bool(values_of(term.meanings, "type") - vocabulary.without_float)
+
+
+def narrowed(term: Term, vocabulary: Vocabulary) -> Term:
+    """The term as it matches beside others: a weapon or a type by its meanings alone."""
+    narrows = bool(term.meanings) and vocabulary.narrows(term.meanings)
+    if narrows == term.narrows and not term.alternatives:
+        return term
+    alternatives = tuple(narrowed(option, vocabulary) for option in term.alternatives)
+    return replace(term, narrows=narrows, alternatives=alternatives)
 
 
 def _sort(sorts: Sequence[tuple[str, ...]], quantities: Sequence[Quantity]) -> str:

@@ -4,8 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from api.search.parsing.combination import ALTERNATIVE_FIELDS, finishes_of
-from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
+from api.search.parsing.parse import ALTERNATIVE_FIELDS, ParsedQuery, PlatformParse, Relaxation, finishes_of
 from api.search.parsing.words import Term, is_word, names_in
 from api.search.relaxation.fillers import without_fillers
 from api.search.relaxation.relaxations import MIN_SENTENCE, other_meanings, with_similar_words
