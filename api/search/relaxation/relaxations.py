@@ -251,12 +251,16 @@ def other_meanings(parsed: ParsedQuery) -> list[ParsedQuery]:
 
 
 def either(strict: ParsedQuery) -> list[ParsedQuery]:
-    """Any of the weapons and types that a text names where it names nothing else: `karambit, talon or gloves`."""
+    """Any of the weapons and types that a text names where it names nothing else: `karambit, talon or gloves`.
+
+    What is put on items is not one of them: in `glock sticker` it is for the weapon.
+    """
 
     def joined(parse: PlatformParse) -> PlatformParse:
         named = [term for term in parse.terms if not term.is_filler]
         narrowing = [term for term in named if term.narrows]
-        if len(narrowing) < 2 or not all(term.fields for term in named):
+        is_list = len(narrowing) > 1 and all(term.fields for term in named)
+        if not is_list or any(parse.platform.merged_vocabulary.is_attached(term.meanings) for term in narrowing):
             return parse
         first, *options = (replace(option, alternatives=()) for term in narrowing for option in term.options)
         others = [term for term in named if not term.narrows]

@@ -156,6 +156,7 @@ def test_any_of_several_kinds_is_meant_where_nothing_is_all_of_them() -> None:
     assert notes[0] == {"typed": "karambit talon gloves", "to": "any of these: nothing is all of them"}
     names = relaxations(strict("karambit gloves fade"))  # one of them has the name
     assert "either" not in [each.relaxation for each in names]
+    assert "either" not in [each.relaxation for each in relaxations(strict("glock sticker"))]
 
 
 def test_a_word_for_skins_is_what_has_a_float_where_no_kind_is_said() -> None:
