@@ -1,7 +1,7 @@
 """Builds the ASGI application. It opens nothing before it starts."""
 
-import asyncio
 import gc
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -146,7 +146,7 @@ def create_app(
     )
     app.state.body_seconds = body_seconds
     app.state.drain = Drain(settings.drain_seconds)
-    app.state.describing = asyncio.Lock()
+    app.state.describing = threading.Lock()
     app.add_middleware(TokenCors)
     app.add_middleware(RequestIdMiddleware, on_response=metrics.requests.count_response)
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.trusted_proxies)

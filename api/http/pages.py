@@ -58,9 +58,13 @@ async def for_language_models(request: Request, _: NoQuery) -> PlainTextResponse
 
 async def _descriptions(app: FastAPI) -> tuple[bytes, str]:
     """The OpenAPI description and its overview, made once, in a thread: no other request waits for that."""
-    async with app.state.describing:
+    return await asyncio.get_running_loop().run_in_executor(None, _described, app)
+
+
+def _described(app: FastAPI) -> tuple[bytes, str]:
+    with app.state.describing:  # goes on where the request that began it goes away
         if not hasattr(app.state, "described"):
-            app.state.described = await asyncio.get_running_loop().run_in_executor(None, _describe, app)
+            app.state.described = _describe(app)
         described: tuple[bytes, str] = app.state.described
         return described
 

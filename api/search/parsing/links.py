@@ -106,9 +106,7 @@ def unpacked(text: str) -> str:
     """The text without what is of no item (a line's number, a chat's head, times), names in the place of links."""
     if _THRICE.search(text):
         text = _DRAWN_OUT_END.sub(r"\1\3", _DRAWN_OUT.sub(r"\1\2", text))
-    if _HAS_COUNT.search(text):
-        text = _ZEROS.sub(lambda match: _ZERO_FLOATS[match[1].lower()], text)
-        text = _BEST_MANY.sub(r"\1", _BEST.sub("", text))
+    text = _without_counts(text) if _HAS_COUNT.search(text) else text
     if text.replace(" ", "").isalpha():  # as most
         return text
     if "%" in text or "/" in text or "?" in text[:2]:
@@ -116,6 +114,12 @@ def unpacked(text: str) -> str:
     for pattern, replacement in _SUBSTITUTIONS:
         text = pattern.sub(replacement, text)
     return _LIST_NUMBER.sub("", _UNDERSCORE.sub(" ", _of_items(text)))
+
+
+def _without_counts(text: str) -> str:
+    """The text without how many are listed, zeros of a float as digits."""
+    text = _ZEROS.sub(lambda match: _ZERO_FLOATS[match[1].lower()], text)
+    return _BEST_MANY.sub(r"\1", _BEST.sub("", text))
 
 
 def _with_names(text: str) -> str:

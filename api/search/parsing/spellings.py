@@ -293,7 +293,7 @@ class Spellings:
 
     def _is_many_at(self, at: int) -> bool:
         """Whether the number there says how many are wanted, how long, or which share: `50 cases`, `五个`, `20%`."""
-        if self._gaps[at + 1][:1] == "%" and self._letters[at].isdecimal():
+        if self._is_date_at(at) or (self._gaps[at + 1][:1] == "%" and self._letters[at].isdecimal()):
             return True
         measure = self._letters[at + 1 : at + 2]
         if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:
@@ -377,7 +377,6 @@ class Spellings:
         count = count_at(self._letters, at) or self._attached_at(at)
         carries = letters in self._vocabulary.carriers
         is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
-        is_many = is_many or self._is_date_at(at)
         is_filler = (bool(count) or is_many or letters in ignored or role is Role.FILLER) and role is not Role.NAME
         is_negation = role in NEGATING and not is_filler and self._is_negation(at, role)
         otherwise = self._vocabulary.second_meanings.get(letters, ())
