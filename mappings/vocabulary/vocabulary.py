@@ -230,7 +230,7 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def ignored(self) -> frozenset[str]:
         """The letters of what says nothing of an item."""
-        return spelt(self._of_no_item) | self.trade_words
+        return spelt(self._of_no_item) | self.trade_words | self.skins
 
     @property
     def _of_no_item(self) -> tuple[str, ...]:

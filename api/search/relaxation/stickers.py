@@ -35,12 +35,11 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     vocabulary = strict.parses[0].platform.merged_vocabulary
     parse, finishes = _with_finishes_first(_item_first(strict.parses[0]), vocabulary)
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count in STICKER_COUNTS), None)
+    is_of_kind = carrier is None and _names_attached(parse, vocabulary)
     if carrier is None:
-        parse = _without_kinds(parse, vocabulary, names_finish=bool(finishes))
+        parse = _without_kinds(parse, vocabulary, is_named=bool(finishes) or is_of_kind)
     of_names = words_of_names(parse, vocabulary.finish_phrases)
-    starts = _starts(parse, carrier, finishes, of_names)
-    if carrier is None and _names_attached(parse, vocabulary):
-        parse, starts = _without_kinds(parse, vocabulary, names_finish=True), [0]
+    starts = [0] if is_of_kind else _starts(parse, carrier, finishes, of_names)
     if not starts:
         return []
     if carrier is not None:  # `with navi sticker` is about what the sticker is on
@@ -92,10 +91,10 @@ def _item_first(parse: PlatformParse) -> PlatformParse:
     return replace(parse, terms=(*item, replace(parse.terms[place], carries=True), *on_item))
 
 
-def _without_kinds(parse: PlatformParse, vocabulary: Vocabulary, *, names_finish: bool) -> PlatformParse:
+def _without_kinds(parse: PlatformParse, vocabulary: Vocabulary, *, is_named: bool) -> PlatformParse:
     """Without the word `sticker` beside what a sticker may be on (`ak navi sticker`)."""
     others = [term for term in parse.terms if not vocabulary.is_attached(term.meanings)]
-    return replace(parse, terms=tuple(others)) if names_finish or any(term.narrows for term in others) else parse
+    return replace(parse, terms=tuple(others)) if is_named or any(term.narrows for term in others) else parse
 
 
 def _names_attached(parse: PlatformParse, vocabulary: Vocabulary) -> bool:

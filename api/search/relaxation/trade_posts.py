@@ -142,7 +142,7 @@ def _wanted(parts: _Parts, own: Collection[str]) -> _Parts:
         if part.kind is _Kind.SEEKING:
             is_exchange = _has(offered, _Kind.WEAPON) and not _ends_clause(parts, at)
         elif part.kind is _Kind.RETURN:
-            is_exchange = _is_item(offered) if exchanged else _is_given(before, wanted, own) and _is_weapon(wanted)
+            is_exchange = _is_item(offered) if exchanged else _is_weapon(wanted) and _is_given(before, wanted, own)
         else:
             continue
         if is_exchange and _has(wanted, *_THINGS):
@@ -165,7 +165,7 @@ def _is_given(before: _Parts, wanted: _Parts, own: Collection[str]) -> bool:
     if not _is_weapon(before) or _has(before, _Kind.SEEKING, *_OFFERS):
         return False
     is_own = letters_of([before[0].text]) in own
-    return is_own or all(parts[:1] and parts[0].kind is _Kind.WEAPON for parts in (before, wanted))
+    return is_own or before[0].kind is wanted[0].kind is _Kind.WEAPON
 
 
 def _is_weapon(parts: _Parts) -> bool:

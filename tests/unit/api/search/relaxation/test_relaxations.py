@@ -165,6 +165,7 @@ def test_a_word_for_skins_is_what_has_a_float_where_no_kind_is_said() -> None:
     assert "Knife" in types
     assert not CS2.merged_vocabulary.without_float & set(types)
     assert not strict("awp skins").parses[0].terms[-1].meanings  # a weapon is said
+    assert CS2.merged_vocabulary.skins <= CS2.merged_vocabulary.ignored
     assert not strict("skins sticker").parses[0].terms[0].meanings
     fillers = next(each for each in relaxations(strict("any skins for cs go")) if each.relaxation == "fillers")
     assert [term.typed for term in fillers.parses[0].terms] == ["skins"]
