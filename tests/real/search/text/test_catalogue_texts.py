@@ -56,7 +56,7 @@ OF_THE_PAGE = [
     ("glock/usp fade", "strict", ["Glock-18 | ", "USP-S | "]),
     ("ak + awp asiimov", "strict", ["AK-47 | Asiimov", "AWP | Asiimov"]),
     ("cheapest karambit", "strict", ["Karambit"]),
-    ("karambit/gloves", "either", ["Karambit", "Gloves", "Wraps"]),
+    ("karambit/talon/gloves", "either", ["Karambit", "Talon", "Gloves", "Wraps"]),
     ("knives, gloves, zeus", "either", ["★", "Zeus x27"]),
     ("glove case", "words", ["Glove Case"]),
     ("x-ray p250 package", "words", ["X-Ray P250 Package"]),
