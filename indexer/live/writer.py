@@ -6,6 +6,7 @@ What orders have bound stays bound, whoever sends the changes.
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
 from opensearchpy import OpenSearch
 
@@ -212,7 +213,10 @@ class LiveWriter:
             self._deletes.prune(min((since for since in filled if since is not None), default=time.time_ns() // 1000))
 
     def _change(self, target: Target, changes: list[Change]) -> Results:
-        """Sends changes to one index; raises AliasGoneError where they went to another one."""
+        """Sends changes to one index; raises AliasGoneError where they went to another one.
+
+        Raises CommandError where the index may not be written: that is said of each change, and true of none.
+        """
 
         def lines(change: Change) -> bytes:
             if change.document is None:
@@ -223,6 +227,8 @@ class LiveWriter:
         results: Results = {}
         for change, result in self._sender.send(target.alias, changes, lines, guard=REQUIRE_ALIAS):
             outcome = outcome_of(result)
+            if result["status"] == HTTPStatus.FORBIDDEN:
+                raise CommandError(f"{target.index} may not be written: {reason_of(result)}")
             if result["_index"] != target.index:
                 raise AliasGoneError(f"{target.alias} was moved to {result['_index']} meanwhile")
             results[change.id] = (outcome, reason_of(result) if outcome is Outcome.REFUSED else "")

@@ -78,6 +78,17 @@ def test_sold_items_stay_sold_when_they_are_changed(place: Place, shop: Shop) ->
     assert shop.publish() == {1: True}  # the dispatcher tells the truth once more; of 2 there is none
 
 
+def test_an_index_that_may_not_be_written_refuses_no_single_change(place: Place) -> None:
+    """They would go to the rejects, and a follower would go on without them."""
+    place.load(items(2))
+    place.client.indices.put_settings(index=place.alias, body={"index.blocks.write": True})
+    report = upsert(place, [changed_item(1, "later")], code=1)
+    assert "may not be written: cluster_block_exception" in report["error"]
+    assert report["rejected"] == 0
+    place.client.indices.put_settings(index=place.alias, body={"index.blocks.write": None})
+    assert upsert(place, [changed_item(1, "later")])["written"] == 1
+
+
 class SharedByThreads(dict[str, ProductWriter]):
     """A dictionary into which another thread inserts while one goes through it."""
 
