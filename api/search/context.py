@@ -108,7 +108,7 @@ class SearchContext:
 
     @property
     def platforms(self) -> tuple[Platform, ...]:
-        return tuple(parse.platform for parse in self.query.parsed.parses)
+        return tuple({parse.platform.id: parse.platform for parse in self.query.parsed.parses}.values())
 
     @property
     def source(self) -> Source:

@@ -1,5 +1,6 @@
 """Describes how a text was parsed, as `explain: true` answers it. Pure."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -15,20 +16,19 @@ _WITH_FILLERS = (*_STRICTER, Relaxation.LETTERS)
 
 
 def interpretation(strict: ParsedQuery, used: ParsedQuery) -> Json:
-    """How the text was parsed for the first platform searched; below `others` for the rest of several."""
-    pinned = {rules.platform: rules.pinned for rules in used.rules}
-    descriptions = [
-        _described(strict_parse, used_parse, used.relaxation, pinned.get(used_parse.platform.id, ()))
-        for strict_parse, used_parse in zip(strict.parses, used.parses, strict=True)
-    ]
-    first, *others = descriptions
+    """How the text was parsed for the first platform searched, or its first item; below `others` for the rest."""
+    typed = {parse.platform.id: parse for parse in strict.parses}
+    first, *others = [_described(typed[parse.platform.id], parse, used) for parse in used.parses]
     return {**first, "others": others} if others else first
 
 
-def _described(strict: PlatformParse, used: PlatformParse, relaxation: Relaxation, pinned: tuple[str, ...]) -> Json:
+def _described(strict: PlatformParse, used: PlatformParse, query: ParsedQuery) -> Json:
+    """One of the parses that are `used` of a query."""
+    items = [each for each in query.parses if each.platform.id == used.platform.id]
+    pinned = [name for rules in query.rules if rules.platform == used.platform.id for name in rules.pinned]
     return {
         "platform": used.platform.id,
-        "reading": relaxation,
+        "reading": query.relaxation,
         "words": [word.typed for term in used.options if not term.meanings for word in term.words],
         "filters": _filters(used),
         "terms": [*(_term(term) for term in used.terms), *(_quantity(quantity) for quantity in _wanted(used))],
@@ -37,11 +37,11 @@ def _described(strict: PlatformParse, used: PlatformParse, relaxation: Relaxatio
             *(_quantity(quantity) for quantity in used.quantities if quantity.is_excluded),
         ],
         "sort": used.sort or None,
-        **({"ignored": list(used.ignored)} if relaxation is Relaxation.PARTIAL else {}),
-        **({"pinned": list(pinned)} if pinned else {}),
+        **({"ignored": list(used.ignored)} if query.relaxation is Relaxation.PARTIAL else {}),
+        **({"pinned": pinned} if pinned else {}),
         "relaxed": [
-            *_relaxed_quantities(strict, used),
-            *_relaxed_terms(strict, used, relaxation),
+            *_relaxed_quantities(strict, items),
+            *_relaxed_terms(strict, used, items, query.relaxation),
             *_other_currencies(used),
         ],
     }
@@ -107,8 +107,10 @@ def _quantity(quantity: Quantity) -> Json:
     return {"typed": quantity.typed, "means": [{field: value} for field in fields]}
 
 
-def _relaxed_quantities(strict: PlatformParse, used: PlatformParse) -> list[Json]:
-    read = {*_read_quantities(used), *(("price", _number_of(quantity)) for quantity in used.other_amounts)}
+def _relaxed_quantities(strict: PlatformParse, items: Sequence[PlatformParse]) -> list[Json]:
+    """The quantities that none of the items of a text has."""
+    read = {each for item in items for each in _read_quantities(item)}
+    read |= {("price", _number_of(quantity)) for item in items for quantity in item.other_amounts}
     return [
         {"typed": quantity.typed, "to": f"words: nothing has such a {quantity.field}"}
         for quantity in strict.quantities
@@ -116,11 +118,16 @@ def _relaxed_quantities(strict: PlatformParse, used: PlatformParse) -> list[Json
     ]
 
 
-def _relaxed_terms(strict: PlatformParse, used: PlatformParse, relaxation: Relaxation) -> list[Json]:
+def _relaxed_terms(
+    strict: PlatformParse, used: PlatformParse, items: Sequence[PlatformParse], relaxation: Relaxation
+) -> list[Json]:
     narrowing = {term.typed for term in strict.options if term.narrows}
-    used_words = {word.typed for term in used.options for word in term.words}
+    used_words = {word.typed for item in items for term in item.options for word in term.words}
     relaxed: list[Json] = []
-    if relaxation is Relaxation.EITHER:
+    if len(items) > 1:
+        typed = " ".join(_term(term)["typed"] for term in used.terms if not term.is_filler)
+        relaxed.append({"typed": typed, "to": "one of several items: any of them"})
+    elif relaxation is Relaxation.EITHER:
         relaxed.append({"typed": _term(used.terms[0])["typed"], "to": "any of these: nothing is all of them"})
     if relaxation not in _WITH_FILLERS:
         left_out = [term.typed for term in strict.terms if term.is_filler and term.typed not in used_words]

@@ -51,6 +51,8 @@ _NO_ZERO = re.compile(r"(?<![\w.-])\.(?=\d)")
 _COPIES = re.compile(r"(?<=\s)\((?:\d|\d{1,2}x|x\d{1,2})\)", re.IGNORECASE)
 # how many for how many: `1:1 knife only`
 _RATIO = re.compile(r"(?<![\d:.])\d:\d(?![\d:.])")
+# how many things: `4\u00d7 titan`, `titan \u00d74`
+_TIMES = re.compile(r"(?<!\S)(?:(\d{1,2})\s?\u00d7(?!\s*\d)|\u00d7(?=\d{1,2}(?!\S)))")
 # a heart, no bound: `thx <3`
 _HEART = re.compile(r"(?<!\w)(thanks|thank you|thx|tysm|ty|pls|please|love)\s*<3+\s*$", re.IGNORECASE)
 # when the item may be traded again, as an inventory says it: `Tradable/Marketable After Sep 04, 2026 (7:00:00) GMT`
@@ -89,6 +91,7 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str
     (_CHAT_LINE, ""),
     (_PICTURE, ""),
     (_TRADE_LETTER, lambda match: _TRADE_WORDS[(match[1] or match[2]).lower()]),
+    (_TIMES, r"\1x"),
     (_HEART, r"\1"),
     (_RATIO, " "),
     (_TRADABLE, " "),

@@ -108,7 +108,7 @@ _FLOAT_FORMS = (
 _SEED_FORMS = (
     rf"(?<!{_WORD}){_SEED}(?![^\W\d])(?:\s+in(?=\s*\())?\s*[:=(]?\s*[#\"\u201c]?{_SEEDS}{_END}",
     rf"(?<![\w#])#\s?{_SEEDS}{_END}",
-    rf"{_START}(?P<seeds>\d{{1,4}})\s+{_SEED}(?!\w)",
+    rf"{_START}(?<!phase\s)(?P<seeds>\d{{1,4}})\s+{_SEED}(?!\w)",
 )
 _EXTREME = r"m(?:ax|in)(?:imum)?(?!\w|\s*wear)"
 _AROUND = r"(?P<around>(?<!\w)(?:around|about|roughly|approx(?:imately)?\.?|circa)\s+|(?<!\S)[~\u2248]\s?)"

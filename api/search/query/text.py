@@ -61,15 +61,17 @@ def text_clauses(parsed: ParsedQuery) -> Clause:
 
 
 def conditions(parsed: ParsedQuery) -> list[Condition]:
-    """Each condition of a text; on several platforms a single one, what any of them makes of the text."""
+    """Each condition of a text; on several platforms, or of several items, a single one: what any of them asks for."""
     if parsed.matches_all:
         return []
     pinned = {rules.platform: pinned_clause(rules) for rules in parsed.rules}
     if len(parsed.parses) == 1:
         (parse,) = parsed.parses
         return _conditions(parse, parsed.text, pinned.get(parse.platform.id))
-    platforms = [_on_platform(parse, parsed.text, pinned.get(parse.platform.id)) for parse in parsed.parses]
-    return [Condition(parsed.text, any_of(platforms), scores=True)]
+    either = [_on_platform(parse, parsed.text, pinned.get(parse.platform.id)) for parse in parsed.parses]
+    if len({parse.platform.id for parse in parsed.parses}) < len(either):
+        either = [_before(clause, len(either) - place) for place, clause in enumerate(either, 1)]
+    return [Condition(parsed.text, any_of(either), scores=True)]
 
 
 def similar(word: str, fuzziness: str | int, prefix_length: int = 1) -> Clause:
@@ -92,6 +94,12 @@ def _bool_parts(parts: list[Condition]) -> Clause:
 def _on_platform(parse: PlatformParse, text: str, pinned: Clause | None) -> Clause:
     parts = _bool_parts(_conditions(parse, text, pinned))
     return {"bool": {**parts, "filter": [{"term": {"platform": parse.platform.id}}, *parts.get("filter", ())]}}
+
+
+def _before(item: Clause, following: int) -> Clause:
+    """An item of a text, found before so many `following` ones."""
+    first = constant_score({"match_all": {}}, following * WHOLE_NAME_SCORE)
+    return {"bool": {"must": [item], "should": [first]}} if following else item
 
 
 def _conditions(parse: PlatformParse, text: str, pinned: Clause | None) -> list[Condition]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parsed_again, with_quantities
 from api.search.parsing.words import Term
-from api.search.relaxation.trade_posts import may_be_list, offer_in
+from api.search.relaxation.trade_posts import items_in, may_be_list
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.words import letters_of
 
@@ -69,10 +69,10 @@ def _is_of_weapon(parse: PlatformParse) -> bool:
     return all("weapon" in term.fields or letters_of([term.typed]) in of_finishes for term in named)
 
 
-def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
-    """The offer of a trade post without the price that is asked; None if the text is none, or nothing but its offer."""
+def offered_items(strict: ParsedQuery) -> list[ParsedQuery]:
+    """The items of a trade post or a list, without the price that is asked; empty if the text is no more than one."""
     if len(strict.parses) != 1:
-        return None
+        return []
     (parse,) = strict.parses
     vocabulary = parse.platform.merged_vocabulary
     letters = letters_of([strict.text])
@@ -80,11 +80,17 @@ def trade_offer_of(strict: ParsedQuery) -> ParsedQuery | None:
     is_list = things > 1 or (things and may_be_list(strict.text))
     is_pasted = "|" in strict.text
     if not (is_pasted or parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade_words)):
-        return None  # as most texts
-    text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary, may_list=bool(is_list))
-    if not text:
-        return None
-    return _part(strict, text)
+        return []  # as most texts
+    items = items_in(*with_quantities(strict.text, vocabulary), vocabulary, may_list=bool(is_list))
+    return [_part(strict, text) for text in items]
+
+
+def any_of_items(items: Sequence[ParsedQuery]) -> ParsedQuery | None:
+    """Any of the items of a text, the first one first; None if there is none."""
+    if len(items) < 2:
+        return next(iter(items), None)
+    parses = dict.fromkeys(parse for item in items for parse in item.parses)
+    return replace(items[0], parses=tuple(parses), relaxation=Relaxation.EITHER)
 
 
 def is_of_one_weapon(strict: ParsedQuery) -> bool:

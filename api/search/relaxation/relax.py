@@ -8,14 +8,15 @@ no relaxation finds anything the strict parse is used.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 from api.engine.clauses import Clause, probe
 from api.engine.responses import total_of
 from api.search.context import SearchContext
-from api.search.parsing.parse import ParsedQuery
+from api.search.parsing.parse import ParsedQuery, Relaxation
 from api.search.parsing.words import Word
 from api.search.query.text import text_clauses
-from api.search.relaxation.fillers import is_of_one_weapon, trade_offer_of, without_fillers
+from api.search.relaxation.fillers import any_of_items, is_of_one_weapon, offered_items, without_fillers
 from api.search.relaxation.left_out import names_alone, partials
 from api.search.relaxation.relaxations import (
     as_typed,
@@ -45,13 +46,28 @@ async def relax(context: SearchContext) -> SearchContext:
         return context
     # These are asked for alone: names that are still being typed need no others, and are most of what is relaxed.
     relaxed = await _first_with_items(context, candidates)
-    if relaxed is None and (offer := trade_offer_of(strict)) is not None:
-        undivided = without_fillers(strict) if is_of_one_weapon(strict) else None
-        first = [] if undivided is None else [undivided]
-        relaxed = await _relaxed(context, offer, [*first, *as_typed(offer), *loose(offer)])
+    if relaxed is None and (items := offered_items(strict)):
+        relaxed = await _any_of(context, items)
     if relaxed is None:
         relaxed = await _relaxed(context, strict, loose(strict))
     return context if relaxed is None else context.parsed_as(relaxed)
+
+
+async def _any_of(context: SearchContext, items: Sequence[ParsedQuery]) -> ParsedQuery | None:
+    """The items of a text that are found: the first one also relaxed, others as they are typed."""
+    strict = context.query.parsed
+    first, *others = items
+    undivided = without_fillers(strict) if is_of_one_weapon(strict) else None
+    whole = [] if undivided is None else [undivided]
+    relaxed = await _relaxed(context, first, [*whole, *as_typed(first), *loose(first)])
+    if not others or (relaxed is not None and relaxed in whole):
+        return relaxed
+    ways = [[*as_typed(each), *filter(None, [without_fillers(each)])] for each in others]
+    match = iter(await _matching(context, [way for each in ways for way in each]))
+    found = [_first_match(each, list(islice(match, len(each)))) for each in ways]
+    if relaxed is not None and relaxed.relaxation is Relaxation.PARTIAL and any(found):
+        relaxed = None  # in `ak foobar, awp asiimov` one item is known
+    return any_of_items([each for each in (relaxed, *found) if each is not None])
 
 
 async def _relaxed(context: SearchContext, base: ParsedQuery, relaxed: Sequence[ParsedQuery]) -> ParsedQuery | None:

@@ -8,7 +8,7 @@
 6. `fillers`: what a thing is wanted for (`for my awp`) is left out, then words that say nothing about an item (`nice`,
    `skin`), in these ways again. Of a trade post its offer without the price that is asked is read so, and in all that
    follows.
-7. `either`: where nothing is all that a text names (a weapon and a type, two types), any of it.
+7. `either`: where nothing is all that a text names (a weapon and a type, two types, several items), any of it.
 8. `letters`: the text in letters that look like the typed ones or are on the same keys, or in English.
 9. `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item. `4x crown foil` is read
    so before `4x` is left out, unless it names a weapon, a type or a finish.

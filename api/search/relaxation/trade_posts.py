@@ -1,9 +1,9 @@
-"""Finds the offer that counts in a trade post, and the price that is asked for it. Pure.
+"""Finds the offer that counts in a trade post, its items, and the price that is asked for it. Pure.
 
 A text is a trade post if it has a word of `selling` or `buying` (`WTS`, `售`), or says what is asked (`算你5000`). Of
 several offers the first one counts, what is wanted before what is sold. Where each of several names has its price, the
 first name counts. In an exchange (`my AK for an AWP`) what is wanted counts, and in a list (`ak redline, awp asiimov`)
-the first item, also of names whose type is said once (`cases: fracture, prisma 2, revolution`).
+each item, also of names whose type is said once (`cases: fracture, prisma 2, revolution`).
 
 A bare number behind a name is the price that is asked if it has cents or four digits or more, ends its offer, or stands
 before the next weapon. Years are no prices, and no number that is part of a known name is (`毁灭者 2000`).
@@ -27,7 +27,7 @@ from mappings.vocabulary.words import letters_of, words_and_gaps
 
 _NUMBER = re.compile(r"\d{1,9}k?")
 _SURE = re.compile(r"\d{4}|\dk|[.,]\d\d$")  # a seed has three digits
-_SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b]|\]\s*\[|\s/|/\s|\s&\s")  # of a list
+_SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b\u2605]|\]\s*\[|\s/|/\s|\s&\s")  # of a list
 # of a market name: the end of a clause, a column or its exterior
 _NAME_END = re.compile(r"[,;:\t\n\[\])]|\s[-\u2013\u2014]\s|\s{2}")
 _ARROW = re.compile(r"[-=]>|\u2192|\s>\s")  # of an exchange
@@ -79,11 +79,13 @@ _OFFERS = (_Kind.SELLING, _Kind.BUYING)
 _THINGS = (_Kind.NAMED_TYPE, _Kind.WEAPON, _Kind.TYPE)  # a market name begins with one
 _ITEMS = (_Kind.NAME, *_THINGS)
 _NAMES = (*_ITEMS, _Kind.DETAIL)
+_NAMED = (_Kind.WEAPON, _Kind.NAME, _Kind.DETAIL)
+_AMOUNTS = (_Kind.NUMBER, _Kind.PRICE)
 _SAID_OF_ITEMS = (_Kind.DETAIL, _Kind.QUANTITY, _Kind.PRICE)
 
 
-def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary, *, may_list: bool = True) -> str:
-    """The offer of a trade post that counts, its price as an amount of no currency; empty: the text is none.
+def items_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary, *, may_list: bool = True) -> list[str]:
+    """The items of the offer that counts, its price as an amount of no currency; empty: the text is no more than one.
 
     `may_list`: the text may be a list of items.
     """
@@ -94,10 +96,11 @@ def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary, 
     offer = wanted
     if offers and is_post:
         offer = _first_name(next((each for each in offers if _has(each, _Kind.BUYING)), offers[0]))
-    offer = _pasted_name(offer) or (_first_of_list(offer) if may_list or is_post else offer)
-    if list(offer) == parts:
-        return ""
-    return "".join(part.gap + part.text for part in offer)
+    name = _pasted_name(offer)
+    items = [name] if name else _items_of_list(offer) if may_list or is_post else [offer]
+    if [list(item) for item in items] == [parts]:
+        return []
+    return ["".join(part.gap + part.text for part in item) for item in items]
 
 
 def _pasted_name(parts: _Parts) -> _Parts:
@@ -121,8 +124,11 @@ def _goes_on(part: _Part) -> bool:
 
 
 def _is_said_of_item(part: _Part) -> bool:
-    is_bound = part.kind is _Kind.PRICE and not _AMOUNT.match(part.text)
-    return is_bound or part.kind in (_Kind.DETAIL, _Kind.QUANTITY)
+    return _is_bound(part) or part.kind in (_Kind.DETAIL, _Kind.QUANTITY)
+
+
+def _is_bound(part: _Part) -> bool:
+    return part.kind is _Kind.PRICE and not _AMOUNT.match(part.text)
 
 
 def may_be_list(text: str) -> bool:
@@ -184,16 +190,30 @@ def _ends_clause(parts: _Parts, at: int) -> bool:
     return at > 0 and at + 1 < len(parts) and bool(_SEPARATORS.search(parts[at + 1].gap))
 
 
-def _first_of_list(parts: _Parts) -> _Parts:
-    """The first of several items, each a weapon or a type and more, with what stands before and behind all (`, ft`)."""
+def _items_of_list(parts: _Parts) -> list[_Parts]:
+    """Several items, each a weapon or a type and more, with what stands before and behind all (`, ft`); else all."""
     starts = [at for at, part in enumerate(parts) if at and (part.kind is _Kind.EITHER or _is_separated(parts, at))]
     items = [parts[start:end] for start, end in pairwise((0, *starts, len(parts)))]
     named_types = () if _has(parts, _Kind.EXCLUSION) else (_Kind.NAMED_TYPE,)  # `… case and … case not wanted`
     named = [at for at, item in enumerate(items) if _has(item, *named_types) or _is_named(item)]
     if len(named) > 1:
-        of_all = [item for item in items[named[-1] + 1 :] if not _has(item, *_ITEMS)]
-        return [part for item in (*items[: named[0] + 1], *of_all) for part in item]
-    return _first_of_type(items) or _first_of_weapon(parts) or parts
+        before, last = items[: named[0]], items[named[-1]]
+        bound = [] if _has(parts[: -len(last)], *_AMOUNTS) else list(takewhile(_is_bound, reversed(last)))[::-1]
+        of_all = [bound, *(item for item in items[named[-1] + 1 :] if not _has(item, *_ITEMS))]
+        items[named[-1]] = last[: len(last) - len(bound)]
+        return [
+            [part for item in (*before, items[at] if at == named[0] else _alone(items[at]), *of_all) for part in item]
+            for at in named
+        ]
+    return _items_of_type(items) or _items_of_weapon(parts) or _items_side_by_side(parts) or [parts]
+
+
+def _alone(item: _Parts) -> _Parts:
+    """An item of a list without what parts it from the one before."""
+    first, *others = item
+    alone = others if first.kind is _Kind.EITHER else item
+    is_separated = _SEPARATORS.search(alone[0].gap)
+    return [replace(alone[0], gap=" "), *alone[1:]] if is_separated else alone
 
 
 def _is_separated(parts: _Parts, at: int) -> bool:
@@ -202,8 +222,8 @@ def _is_separated(parts: _Parts, at: int) -> bool:
     return _SEPARATORS.search(parts[at].gap) is not None and not is_with
 
 
-def _first_of_weapon(parts: _Parts) -> _Parts:
-    """The first of several finishes of a weapon that is said once before them; empty: they are not such.
+def _items_of_weapon(parts: _Parts) -> list[_Parts]:
+    """Several finishes of a weapon that is said once before them, each with it; empty: they are not such.
 
     Behind a weapon with a colon or a dash each part is one, else each with a detail, an amount or a float is.
     """
@@ -215,11 +235,11 @@ def _first_of_weapon(parts: _Parts) -> _Parts:
     items = [parts[start:end] for start, end in pairwise((1, *starts, len(parts)))]
     is_headed = _HEADED.fullmatch(parts[1].gap) is not None
     are_items = len(items) > 1 and all(is_headed or _has(item, *_SAID_OF_ITEMS) for item in items)
-    return [parts[0], *items[0]] if are_items and _has(items[0], _Kind.NAME) else []
+    return [[parts[0], *_alone(item)] for item in items] if are_items and _has(items[0], _Kind.NAME) else []
 
 
-def _first_of_type(items: Sequence[_Parts]) -> _Parts:
-    """The first of several names of one type that is said once, with the type; empty: they are not such."""
+def _items_of_type(items: Sequence[_Parts]) -> list[_Parts]:
+    """Several names of one type that is said once, each with the type; empty: they are not such."""
     parts = [part for item in items for part in item]
     types = [part for part in parts if part.kind is _Kind.TYPE] or [
         part for part in parts if part.kind is _Kind.NAMED_TYPE
@@ -227,7 +247,16 @@ def _first_of_type(items: Sequence[_Parts]) -> _Parts:
     are_names = all(_has(item, _Kind.NAME, _Kind.NAMED_TYPE) and not _has(item, _Kind.WEAPON) for item in items)
     if len(items) < _MIN_LISTED or len(types) != 1 or not are_names or _has(parts, _Kind.EXCLUSION):
         return []
-    return [*items[0], *(part for part in types if part not in items[0])]
+    return [[*_alone(item), *(replace(part, gap=" ") for part in types if part not in item)] for item in items]
+
+
+def _items_side_by_side(parts: _Parts) -> list[_Parts]:
+    """Several weapons with their names and nothing between (`usp orion ak vulcan mw`); empty: they are not such."""
+    starts = [at for at, part in enumerate(parts) if part.kind is _Kind.WEAPON]
+    items = [parts[start:end] for start, end in pairwise((*starts, len(parts)))]
+    are_items = starts[:1] == [0] and all(part.kind in _NAMED for part in parts)
+    are_items = are_items and all(_has(item[1:2], _Kind.NAME) for item in items)
+    return items if are_items and len(items) > 1 else []
 
 
 def _is_named(item: _Parts) -> bool:

@@ -202,7 +202,8 @@ class Interpretation(BaseModel):
     )
     relaxed: list[Relaxed] = Field(description="what is read more loosely than it was typed; empty where nothing is")
     others: list["Interpretation"] | None = Field(
-        default=None, description="the same for the other platforms, where several are searched"
+        default=None,
+        description="the same for the other platforms or the other items of the text, where there are several",
     )
 
 

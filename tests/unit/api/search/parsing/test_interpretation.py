@@ -6,7 +6,7 @@ import pytest
 
 from api.search.parsing.interpretation import interpretation
 from api.search.parsing.parse import ParsedQuery, parse_query
-from api.search.relaxation.fillers import trade_offer_of
+from api.search.relaxation.fillers import any_of_items, offered_items
 from tests.support.platforms import shared_platforms
 
 CS2 = next(iter(shared_platforms()))
@@ -100,10 +100,25 @@ def test_a_pattern_is_reported_as_the_seed_or_template_that_is_searched_and_as_n
 
 def test_the_price_that_a_trade_post_asks_is_left_out_and_said() -> None:
     first = strict("WTS ak redline 0.15 14.50")
-    offer = trade_offer_of(first)
-    assert offer is not None
+    (offer,) = offered_items(first)
     assert explained(first, offer)["relaxed"] == [{"typed": "14.50", "to": "left out: the price that is asked"}]
     assert explained(first, offer)["filters"]["float"]["min"] == 0.15
+
+
+def test_each_of_several_items_is_explained_with_what_is_said_of_it() -> None:
+    first = strict("awp asiimov or deagle blaze 0.01, 3 months")
+    read = any_of_items(offered_items(first))
+    assert read is not None
+    explanation = explained(first, read)
+    (other,) = explanation["others"]
+    assert explanation["relaxed"][0] == {"typed": "awp asiimov", "to": "one of several items: any of them"}
+    assert other["relaxed"][0]["typed"] == "deagle blaze"
+    assert (explanation["reading"], explanation["filters"], other["filters"]) == (
+        "either",
+        {"weapon": ["AWP"]},
+        {"weapon": ["Desert Eagle"], "float": other["filters"]["float"]},
+    )
+    assert [each["to"] for each in explanation["relaxed"] if "nothing has" in each["to"]] == []
 
 
 @pytest.mark.parametrize(

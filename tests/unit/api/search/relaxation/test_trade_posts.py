@@ -3,8 +3,8 @@
 import pytest
 
 from api.search.parsing.parse import parse_query, with_quantities
-from api.search.relaxation.fillers import trade_offer_of
-from api.search.relaxation.trade_posts import offer_in
+from api.search.relaxation.fillers import offered_items
+from api.search.relaxation.trade_posts import items_in
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
 from tests.support.search.relaxations import relaxations
@@ -13,8 +13,13 @@ CS2 = next(iter(shared_platforms()))
 
 
 def offer(text: str) -> str:
-    offered = offer_in(*with_quantities(text, CS2.merged_vocabulary), CS2.merged_vocabulary)
-    return " ".join(offered.replace(" ¤ASK", "¤").split())
+    """The first item of the offer; empty where it is the text."""
+    return next(iter(items(text)), "")
+
+
+def items(text: str) -> list[str]:
+    offered = items_in(*with_quantities(text, CS2.merged_vocabulary), CS2.merged_vocabulary)
+    return [" ".join(item.replace(" ¤ASK", "¤").split()) for item in offered]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +88,7 @@ def test_the_price_that_is_asked_is_marked_in_the_offer_that_counts(text: str, c
 
 
 def test_a_sentence_is_no_list_of_items() -> None:
-    assert trade_offer_of(parse_query("he wants the bloody darryl agent, the miami one i believe", [CS2])) is None
+    assert offered_items(parse_query("he wants the bloody darryl agent, the miami one i believe", [CS2])) == []
 
 
 @pytest.mark.parametrize(
@@ -173,13 +178,12 @@ def test_of_a_pasted_market_name_the_name_counts_with_what_is_said_of_the_item(t
 
 
 def test_a_vocabulary_without_words_of_trade_knows_no_posts() -> None:
-    assert offer_in("wts ak 5000", [], Vocabulary()) == ""
+    assert items_in("wts ak 5000", [], Vocabulary()) == []
 
 
 def test_the_offer_is_read_once_the_text_as_it_stands_finds_nothing() -> None:
     strict = parse_query("售 AK-47 紅線 久經 5000", [CS2])
-    post = trade_offer_of(strict)
-    assert post is not None
+    (post,) = offered_items(strict)
     (parse,) = post.parses
     assert [quantity.typed for quantity in parse.other_amounts] == ["5000 ¤ASK"]
     assert [term.typed for term in parse.terms] == ["售", "AK 47", "紅線", "久經"]
@@ -187,12 +191,12 @@ def test_the_offer_is_read_once_the_text_as_it_stands_finds_nothing() -> None:
     assert read.index(strict) < read.index(post)
     later = [term.typed for each in read[read.index(post) :] for term in each.parses[0].terms]
     assert "5000" not in later
-    assert trade_offer_of(parse_query(strict.text, [CS2, CS2])) is None
-    assert trade_offer_of(parse_query("ak redline", [CS2])) is None
-    assert trade_offer_of(parse_query("wts ak redline", [CS2])) is None
-    assert trade_offer_of(parse_query("ak redline, awp asiimov", [CS2])) is not None
-    assert trade_offer_of(parse_query("cases: fracture, prisma 2, revolution", [CS2])) is not None
-    assert trade_offer_of(parse_query("cases fracture, prisma 2", [CS2])) is None
+    assert offered_items(parse_query(strict.text, [CS2, CS2])) == []
+    assert offered_items(parse_query("ak redline", [CS2])) == []
+    assert offered_items(parse_query("wts ak redline", [CS2])) == []
+    assert offered_items(parse_query("ak redline, awp asiimov", [CS2]))
+    assert offered_items(parse_query("cases: fracture, prisma 2, revolution", [CS2]))
+    assert offered_items(parse_query("cases fracture, prisma 2", [CS2])) == []
 
 
 @pytest.mark.parametrize(
@@ -212,3 +216,23 @@ def test_the_offer_is_read_once_the_text_as_it_stands_finds_nothing() -> None:
 )
 def test_the_first_of_several_things_counts(text: str, first: str) -> None:
     assert offer(text) == first
+
+
+@pytest.mark.parametrize(
+    ("text", "listed"),
+    [
+        ("ak asiimov or m4a4 howl, ft only", ["ak asiimov, ft only", "m4a4 howl, ft only"]),
+        ("ak redline, awp asiimov under 50", ["ak redline under 50", "awp asiimov under 50"]),
+        ("P90: Asiimov FT/MW ; Trigon MW", ["P90: Asiimov FT/MW", "P90 Trigon MW"]),
+        ("cases: fracture, prisma 2, revolution", ["cases: fracture", "prisma 2 cases", "revolution cases"]),
+        ("SPORT GLOVES VICE ★CLASSIC KNIFE FADE", ["SPORT GLOVES VICE", "CLASSIC KNIFE FADE"]),
+        ("usp orion ak vulcan mw", ["usp orion", "ak vulcan mw"]),
+        ("usp orion ak", []),
+        ("orion usp ak vulcan", []),
+        ("usp orion goes with ak vulcan", []),
+        ("WTS ak redline $20 awp asiimov $50", ["WTS ak redline $20¤"]),
+        ("my ak redline for an awp asiimov", ["an awp asiimov"]),
+    ],
+)
+def test_each_item_of_a_list_has_what_is_said_of_all(text: str, listed: list[str]) -> None:
+    assert items(text) == listed
