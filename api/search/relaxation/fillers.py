@@ -7,6 +7,7 @@ from dataclasses import replace
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parsed_again, with_quantities
 from api.search.parsing.words import Term
 from api.search.relaxation.trade_posts import items_in, may_be_list
+from mappings.vocabulary.entries import Role
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.words import letters_of
 
@@ -77,12 +78,18 @@ def offered_items(strict: ParsedQuery) -> list[ParsedQuery]:
     vocabulary = parse.platform.merged_vocabulary
     letters = letters_of([strict.text])
     things = sum(not term.fields.isdisjoint(vocabulary.narrowing) for term in parse.terms)
-    is_list = things > 1 or (things and may_be_list(strict.text))
+    is_list = things > 1 or (things and (may_be_list(strict.text) or _has_alternatives(parse)))
     is_pasted = "|" in strict.text
     if not (is_pasted or parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade_words)):
         return []  # as most texts
     items = items_in(*with_quantities(strict.text, vocabulary), vocabulary, may_list=bool(is_list))
     return [_part(strict, text) for text in items]
+
+
+def _has_alternatives(parse: PlatformParse) -> bool:
+    """Whether an `or` is left that does not stand between two values of one field."""
+    entries = (parse.platform.merged_vocabulary.entries.get(letters_of([term.typed])) for term in parse.terms)
+    return any(entry is not None and entry.role is Role.ALTERNATIVE for entry in entries)
 
 
 def any_of_items(items: Sequence[ParsedQuery]) -> ParsedQuery | None:

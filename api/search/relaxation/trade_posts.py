@@ -80,6 +80,7 @@ _THINGS = (_Kind.NAMED_TYPE, _Kind.WEAPON, _Kind.TYPE)  # a market name begins w
 _ITEMS = (_Kind.NAME, *_THINGS)
 _NAMES = (*_ITEMS, _Kind.DETAIL)
 _NAMED = (_Kind.WEAPON, _Kind.NAME, _Kind.DETAIL)
+_EITHER = (*_NAMES, _Kind.QUANTITY, _Kind.EITHER, _Kind.OTHER)
 _AMOUNTS = (_Kind.NUMBER, _Kind.PRICE)
 _SAID_OF_ITEMS = (_Kind.DETAIL, _Kind.QUANTITY, _Kind.PRICE)
 
@@ -205,7 +206,8 @@ def _items_of_list(parts: _Parts) -> list[_Parts]:
             [part for item in (*before, items[at] if at == named[0] else _alone(items[at]), *of_all) for part in item]
             for at in named
         ]
-    return _items_of_type(items) or _items_of_weapon(parts) or _items_side_by_side(parts) or [parts]
+    listed = _items_of_type(items) or _items_of_weapon(parts) or _items_side_by_side(parts) or _items_either(items)
+    return listed or [parts]
 
 
 def _alone(item: _Parts) -> _Parts:
@@ -257,6 +259,26 @@ def _items_side_by_side(parts: _Parts) -> list[_Parts]:
     are_items = starts[:1] == [0] and all(part.kind in _NAMED for part in parts)
     are_items = are_items and all(_has(item[1:2], _Kind.NAME) for item in items)
     return items if are_items and len(items) > 1 else []
+
+
+def _items_either(items: Sequence[_Parts]) -> list[_Parts]:
+    """Names of which one says a weapon or a type, each with it, or that alone (`ak or doppler`); empty: not such."""
+    things = [[part for part in item if part.kind in _THINGS] for item in items]
+    of_all = [thing for thing in things if thing]
+    are_names = all(_has(item, *_NAMES) and all(part.kind in _EITHER for part in item) for item in items)
+    if (
+        len(items) < 2
+        or len(of_all) != 1
+        or not are_names
+        or any(item[0].kind is not _Kind.EITHER for item in items[1:])
+    ):
+        return []
+    is_named = any(_has(item, _Kind.NAME, _Kind.DETAIL) for item, thing in zip(items, things, strict=True) if thing)
+    of_each = of_all[0] if is_named else []
+    return [
+        [*_alone(item), *([] if thing else [replace(part, gap=" ") for part in of_each])]
+        for item, thing in zip(items, things, strict=True)
+    ]
 
 
 def _is_named(item: _Parts) -> bool:
