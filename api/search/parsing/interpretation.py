@@ -63,7 +63,7 @@ def _filters(parse: PlatformParse) -> Json:
         if quantity.field == "pattern":  # or a seed
             continue
         if quantity.values:
-            filters[quantity.field] = [*filters.get(quantity.field, ()), *quantity.values]
+            filters[quantity.field] = list(dict.fromkeys([*filters.get(quantity.field, ()), *quantity.values]))
         else:
             filters[quantity.field] = _intersection(filters.get(quantity.field, {}), _bounds(quantity))
     return filters

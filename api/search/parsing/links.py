@@ -170,7 +170,8 @@ def trade_part(text: str, is_payment: Callable[[str], bool]) -> str:
     if text.count(")") > text.count("("):
         text = _NEXT_NUMBER.sub("; ", text)
     marks = list(_TRADE_MARK.finditer(text))
-    if not marks:
+    is_other = len(marks) == 1 and marks[0]["label"] is not None and not text[: marks[0].start()].isspace()
+    if not marks or (is_other and marks[0].start()):  # of what `fade w:fn` says first, nothing is offered
         return text
     parts: dict[str, str] = {}
     for place, mark in enumerate(marks):

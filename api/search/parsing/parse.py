@@ -240,9 +240,17 @@ def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quanti
     return text, quantities_of(
         text,
         lambda number: vocabulary.is_split_spelling(words_of(number)),
-        lambda rest: vocabulary.begins_with_measure([letters_of_text(word) for word in rest.split()]),
+        lambda rest: _is_counted(rest, vocabulary),
         lambda: may_have_float(words_of(text), vocabulary),
     )
+
+
+def _is_counted(text: str, vocabulary: Vocabulary) -> bool:
+    """Whether a text begins with what the number before it counts: hours, stickers."""
+    letters = [letters_of_text(word) for word in text.split()]
+    entry = vocabulary.entries.get(letters[0]) if letters else None
+    is_attached = entry is not None and vocabulary.is_attached(entry.meanings)
+    return is_attached or vocabulary.begins_with_measure(letters)
 
 
 def _names_weapon(text: str, vocabulary: Vocabulary) -> bool:

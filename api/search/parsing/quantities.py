@@ -112,7 +112,7 @@ _SEED_FORMS = (
 )
 _EXTREME = r"m(?:ax|in)(?:imum)?(?!\w|\s*wear)"
 _AROUND = r"(?P<around>(?<!\w)(?:around|about|roughly|approx(?:imately)?\.?|circa)\s+|(?<!\S)[~\u2248]\s?)"
-_MAY_COUNT = re.compile(rf"(?i)\+$|^{_AROUND}.*\d$")
+_MAY_COUNT = re.compile(rf"(?i)\+$|^{_AROUND}.*\d$|^(?:at\s+least|min(?:imum)?)\s+\d$|^\d\s+or\s+more$")
 _AROUND_AFTER = r"\s*(?P<around>(?<!\w)about)(?!\w)(?!\s*[$€£]?\s*\d)"
 _PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
 _PRICE_FORMS = (
@@ -216,15 +216,17 @@ def _with_one_currency(quantities: list[Quantity]) -> list[Quantity]:
 
 
 def with_bare_seeds(text: str, quantities: list[Quantity]) -> list[Quantity]:
-    """The quantities, and as seeds the numbers of three digits that stand alone, in their order."""
-    seeds = (
-        Quantity(match.group(), match.start(), match.end(), "seed", certain=False, values=(int(match.group()),))
-        for match in _BARE_SEED.finditer(text)
-    )
+    """The quantities, and as seeds the numbers of three digits that stand alone, any of them, in their order."""
     free = [
-        seed for seed in seeds if not any(seed.start < other.end and other.start < seed.end for other in quantities)
+        match
+        for match in _BARE_SEED.finditer(text)
+        if not any(match.start() < other.end and other.start < match.end() for other in quantities)
     ]
-    return sorted([*quantities, *free], key=attrgetter("start"))
+    values = tuple(int(match.group()) for match in free)
+    seeds = (
+        Quantity(match.group(), match.start(), match.end(), "seed", certain=False, values=values) for match in free
+    )
+    return sorted([*quantities, *seeds], key=attrgetter("start"))
 
 
 def with_asking_price(text: str, quantities: list[Quantity]) -> list[Quantity]:

@@ -367,7 +367,9 @@ class Spellings:
             return 0
         _, next_entry = self._spelling_at(at + 1) if at + 1 < len(self._words) else (1, None)
         follows_carrier = at and self._letters[at - 1] in self._vocabulary.carriers
-        is_before = next_entry is not None and self._vocabulary.is_attached(next_entry.meanings)
+        is_before = next_entry is not None and (
+            self._vocabulary.is_attached(next_entry.meanings) or next_entry.role is Role.ATTACHED_AFTER
+        )
         is_carried = self._letters[at + 1 : at + 2] and self._letters[at + 1] in self._vocabulary.carriers  # `四贴`
         return count if follows_carrier or is_before or is_carried else 0
 

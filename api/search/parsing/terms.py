@@ -148,7 +148,7 @@ class _Reader(Spellings):
 
     def _ends_with_name(self) -> bool:
         """Whether what was read last may be the name of what is on an item: `スタトラ付き` has no sticker."""
-        last = self._parsed.terms[-1:]
+        last = [term for term in self._parsed.terms[-2:] if not term.count][-1:]
         return bool(last) and not (last[0].fields or last[0].is_filler or last[0].is_attached)
 
     def _read_exclusion(self, end: int, *, before_quantity: bool) -> bool:

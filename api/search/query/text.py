@@ -159,7 +159,7 @@ def _term(term: Term, by_finish: bool) -> list[Condition]:
         options = (_term(replace(option, alternatives=()), by_finish) for option in term.options)
         return [Condition(typed, any_of([_all_of(_scored(option)) for option in options]), scores=True)]
     if term.is_attached:
-        return [Condition(term.typed, HAS_STICKER)]
+        return [Condition(term.typed, _at_least(term.count, HAS_STICKER))]
     if term.on_item:
         return [Condition(term.typed, _on_item(term))]
     if term.narrows:
@@ -186,10 +186,14 @@ def _on_item(term: Term) -> Clause:
     queries: list[Clause] = [
         {"match": {"stickers.typed": {"query": " ".join(name), "operator": "and"}}} for name in names
     ]
-    named = any_of([_similar_joins(term.words), *queries])
-    if term.count < 2:
-        return named
-    return {"bool": {"filter": [named, {"range": {"attachmentCount": {"gte": term.count}}}]}}
+    return _at_least(term.count, any_of([_similar_joins(term.words), *queries]))
+
+
+def _at_least(count: int, attached: Clause) -> Clause:
+    """An item with what is attached, and so many things on it."""
+    if count < 2:
+        return attached
+    return {"bool": {"filter": [attached, {"range": {"attachmentCount": {"gte": count}}}]}}
 
 
 def _joins(words: Sequence[str]) -> list[str]:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parsed_again, with_quantities
 from api.search.parsing.words import Term
-from api.search.relaxation.trade_posts import items_in, may_be_list
+from api.search.relaxation.lists import may_be_list
+from api.search.relaxation.trade_posts import items_in
 from mappings.vocabulary.entries import Role
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.words import letters_of
@@ -20,7 +21,8 @@ def without_fillers(strict: ParsedQuery, matching_words: Collection[str] = ()) -
     def stripped(parse: PlatformParse) -> PlatformParse:
         terms = _terms_but_fillers(parse.terms, parse.platform.merged_vocabulary.phrases, matching_words)
         terms = terms or tuple(term for term in parse.terms if term.fields)  # `any skins for cs go`
-        return replace(parse, terms=terms) if terms or parse.quantities or parse.sort else parse
+        is_said = bool(terms or parse.quantities or parse.sort) or any(term.meanings for term in parse.excluded)
+        return replace(parse, terms=terms) if is_said else parse
 
     parses = tuple(stripped(parse) for parse in strict.parses)
     return None if parses == strict.parses else replace(strict, parses=parses, relaxation=Relaxation.FILLERS)

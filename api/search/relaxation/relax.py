@@ -27,6 +27,7 @@ from api.search.relaxation.relaxations import (
     single_word,
     translated,
 )
+from api.search.relaxation.stickers import is_carrier, words_of_stickers
 from mappings.fields import OFFERED
 
 # Each word to correct is a search of its own, and two kinds of similar words in every correction. Texts that buyers
@@ -54,20 +55,21 @@ async def relax(context: SearchContext) -> SearchContext:
 
 
 async def _any_of(context: SearchContext, items: Sequence[ParsedQuery]) -> ParsedQuery | None:
-    """The items of a text that are found: the first one also relaxed, others as they are typed."""
+    """The items of a text that match something: the first one also relaxed, others as they are typed."""
     strict = context.query.parsed
     first, *others = items
-    undivided = without_fillers(strict) if is_of_one_weapon(strict) else None
-    whole = [] if undivided is None else [undivided]
-    relaxed = await _relaxed(context, first, [*whole, *as_typed(first), *loose(first)])
-    if not others or (relaxed is not None and relaxed in whole):
+    undivided = words_of_stickers(strict) if is_carrier(strict) else []
+    if is_of_one_weapon(strict) and (without := without_fillers(strict)) is not None:
+        undivided.append(without)
+    relaxed = await _relaxed(context, first, [*undivided, *as_typed(first), *loose(first)])
+    if not others or relaxed in undivided:
         return relaxed
     ways = [[*as_typed(each), *filter(None, [without_fillers(each)])] for each in others]
     match = iter(await _matching(context, [way for each in ways for way in each]))
-    found = [_first_match(each, list(islice(match, len(each)))) for each in ways]
-    if relaxed is not None and relaxed.relaxation is Relaxation.PARTIAL and any(found):
+    matched = [_first_match(each, list(islice(match, len(each)))) for each in ways]
+    if relaxed is not None and relaxed.relaxation is Relaxation.PARTIAL and any(matched):
         relaxed = None  # in `ak foobar, awp asiimov` one item is known
-    return any_of_items([each for each in (relaxed, *found) if each is not None])
+    return any_of_items([each for each in (relaxed, *matched) if each is not None])
 
 
 async def _relaxed(context: SearchContext, base: ParsedQuery, relaxed: Sequence[ParsedQuery]) -> ParsedQuery | None:

@@ -32,6 +32,8 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     """Mere words may be of a sticker on the item: those behind `with` or `4x`, else the last ones of a text."""
     if len(strict.parses) != 1:
         return []
+    if (parse := _with_so_many(strict.parses[0])) is not None:
+        return [replace(strict, parses=(parse,), relaxation=Relaxation.STICKERS)]
     vocabulary = strict.parses[0].platform.merged_vocabulary
     parse, finishes = _with_finishes_first(_item_first(strict.parses[0]), vocabulary)
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count in STICKER_COUNTS), None)
@@ -49,6 +51,25 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     of_names = words_of_names(parse, vocabulary.finish_phrases)
     candidates = [each for start in starts for each in _with_stickers(parse, start, ways, of_names)]
     return [replace(strict, parses=(on_item,), relaxation=Relaxation.STICKERS) for on_item in candidates]
+
+
+def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
+    """The parse of a text that says how many stickers an item has, and not which: `ak with 4 stickers`; None: no such.
+
+    `4 stickers` alone says how many are wanted.
+    """
+    vocabulary = parse.platform.merged_vocabulary
+    kinds = [term for term in parse.terms if term.is_attached or vocabulary.is_attached(term.meanings)]
+    count = max((term.count for term in parse.terms), default=0)
+    others = [term for term in parse.terms if not term.is_filler and term not in kinds]
+    if not (kinds and count and (others or any(term.carries for term in parse.terms))):
+        return None
+    first, counted = next((at, term) for at, term in enumerate(parse.terms) if term.count == count)
+    if any(_may_be_on_item(term) for term in parse.terms[first:]):
+        return None
+    words = (*counted.words, *kinds[0].words)
+    on_item = Term(words, is_attached=True, count=count)
+    return replace(parse, terms=(*others, on_item))
 
 
 def _starts(parse: PlatformParse, carrier: int | None, finishes: int, of_names: Collection[str]) -> list[int]:
@@ -69,6 +90,11 @@ def _starts(parse: PlatformParse, carrier: int | None, finishes: int, of_names: 
     if of_names and words and not finishes:  # Headshot is a finish: `usp headshot guarantee`
         starts += [at for at in may_be if at not in starts][:1]
     return starts
+
+
+def is_carrier(strict: ParsedQuery) -> bool:
+    """Whether it says of an item that something is on it: `AK-47 | Redline with Titan Holo`, `… + 4x Titan Holo`."""
+    return any(term.carries or term.count in STICKER_COUNTS for term in strict.options)
 
 
 def is_on_named_item(strict: ParsedQuery) -> bool:

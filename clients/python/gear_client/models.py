@@ -1307,7 +1307,7 @@ class Interpretation(TypedDict):
     """
     others: NotRequired[list[Interpretation] | None]
     """
-    the same for the other platforms, where several are searched
+    the same for the other platforms or the other items of the text, where there are several
     """
 
 

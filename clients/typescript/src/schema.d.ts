@@ -1239,7 +1239,7 @@ export interface components {
             relaxed: components["schemas"]["Relaxed"][];
             /**
              * Others
-             * @description the same for the other platforms, where several are searched
+             * @description the same for the other platforms or the other items of the text, where there are several
              */
             others?: components["schemas"]["Interpretation"][] | null;
         };

@@ -43,6 +43,7 @@ PARTLY_MENDED = dict.fromkeys(("in_role_seven", "in_role_nine", "in_role_ten"), 
     "published_eight": (0.95, 0.05),
     "published_eight_held_out": (0.92, 0.06),  # several items in a line
     "published_nine": (0.96, 0.03),
+    "published_ten": (0.96, 0.04),
 }
 JUDGMENTS = {name: read(file) for name, file in ALL_SETS.items()}
 CASES = json.loads((ROOT / "tests" / "scenarios" / "catalogue" / "texts.json").read_text(encoding="utf-8"))

@@ -106,7 +106,7 @@ def test_the_price_that_a_trade_post_asks_is_left_out_and_said() -> None:
 
 
 def test_each_of_several_items_is_explained_with_what_is_said_of_it() -> None:
-    first = strict("awp asiimov or deagle blaze 0.01, 3 months")
+    first = strict("awp asiimov, deagle blaze 0.01, 3 months")
     read = any_of_items(offered_items(first))
     assert read is not None
     explanation = explained(first, read)

@@ -1,7 +1,6 @@
 """The relaxations of a text, and how they are explained."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -218,47 +217,6 @@ async def test_what_nothing_has_is_left_out_at_last() -> None:
     assert relaxed.query.parsed.relaxation == Relaxation.PARTIAL
     assert relaxed.query.parsed.parses[0].ignored == ("qqqqq",)
     assert len(engine.round_trips) == 4
-
-
-async def relaxed_list(text: str, found: Callable[[str], bool]) -> tuple[ParsedQuery, ScriptedEngine]:
-    """How a text is read where the engine has what `found` says of what is demanded."""
-
-    def response(request: Any) -> EngineResponse:
-        demanded = {name: parts for name, parts in request["query"]["bool"].items() if name != "should"}
-        return {"hits": {"total": {"value": int(found(str(demanded)))}}}
-
-    context, _ = searched(text)
-    engine = ScriptedEngine(response)
-    return (await relax(SearchContext(Index(engine, (CS2,)), context.query))).query.parsed, engine
-
-
-async def test_any_item_of_a_list_is_found_once_nothing_is_all_of_it() -> None:
-    read, engine = await relaxed_list("ak redline, awp asiimov, m4 howl", lambda asked: asked.count("weapon") == 1)
-    assert read.relaxation == Relaxation.EITHER
-    assert [[term.typed for term in parse.terms] for parse in read.parses] == [
-        ["ak", "redline"],
-        ["awp", "asiimov"],
-        ["m4", "howl"],
-    ]
-    assert len(engine.round_trips) == 3
-
-
-async def test_of_a_list_the_items_that_are_known_are_found() -> None:
-    read, _ = await relaxed_list(
-        "ak redline, awp asiimov", lambda asked: "asiimov" not in asked and asked.count("weapon") == 1
-    )
-    assert read.relaxation == Relaxation.FILLERS
-    assert [term.typed for term in read.parses[0].terms] == ["ak", "redline"]
-    read, _ = await relaxed_list(
-        "ak qqqqq, awp asiimov", lambda asked: "qqqqq" not in asked and asked.count("weapon") == 1
-    )
-    assert [[term.typed for term in parse.terms] for parse in read.parses] == [["awp", "asiimov"]]
-
-
-async def test_a_name_that_is_said_twice_is_no_list() -> None:
-    text = "the revolver with the banana, banana cannon r8"
-    read, _ = await relaxed_list(text, lambda asked: "r8" in asked.lower() and "'the'" not in asked)
-    assert len(read.parses) == 1
 
 
 async def test_what_is_no_trade_post_is_read_as_the_text_that_it_is() -> None:

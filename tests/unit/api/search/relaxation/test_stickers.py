@@ -1,0 +1,43 @@
+"""How many stickers an item has is read beside what carries them; alone it is how many stickers are wanted."""
+
+import pytest
+
+from api.search.parsing.parse import parse_query
+from api.search.query.text import HAS_STICKER, conditions
+from api.search.relaxation.stickers import words_of_stickers
+from tests.support.platforms import shared_platforms
+
+CS2 = next(iter(shared_platforms()))
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "count"),
+    [
+        ("ak redline with 4 stickers", ["ak", "redline"], 4),
+        ("ak 2+ stickers", ["ak"], 2),
+        ("ak with 3 or more stickers", ["ak"], 3),
+        ("usp orion 4 stickers on it ft", ["usp", "orion", "ft"], 4),
+        ("items with 4 stickers", [], 4),
+        ("ак редлайн с 4 наклейками", ["ак", "редлайн"], 4),
+    ],
+)
+def test_so_many_stickers_are_on_the_item(text: str, others: list[str], count: int) -> None:
+    (on_item,) = words_of_stickers(parse_query(text, [CS2]))
+    *terms, attached = on_item.parses[0].terms
+    assert [term.typed for term in terms] == others
+    assert (attached.is_attached, attached.count) == (True, count)
+    counted = {"range": {"attachmentCount": {"gte": count}}}
+    assert {"bool": {"filter": [HAS_STICKER, counted]}} in [each.clause for each in conditions(on_item)]
+
+
+@pytest.mark.parametrize("text", ["4 stickers", "need 4 stickers", "ak 4x titan stickers", "ak sticker"])
+def test_other_numbers_are_not_how_many_any_item_has(text: str) -> None:
+    assert not any(
+        term.is_attached and term.count for read in words_of_stickers(parse_query(text, [CS2])) for term in read.options
+    )
+
+
+def test_what_a_pasted_name_carries_is_no_extra() -> None:
+    for text in ("AK-47 | Redline (Field-Tested) with Titan Holo", "M4A4 | Howl (0.00 Float + 4x iBP Holo)"):
+        (read, *_) = words_of_stickers(parse_query(text, [CS2]))
+        assert any(term.on_item for term in read.options)
