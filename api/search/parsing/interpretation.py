@@ -129,6 +129,11 @@ def _relaxed_terms(
         relaxed.append({"typed": typed, "to": "one of several items: any of them"})
     elif relaxation is Relaxation.EITHER:
         relaxed.append({"typed": _term(used.terms[0])["typed"], "to": "any of these: nothing is all of them"})
+    if relaxation in (Relaxation.FILLERS, Relaxation.EITHER):
+        others = [term for term in strict.terms if not term.is_filler and used_words.isdisjoint(_words(term))]
+        relaxed += [
+            {"typed": _term(term)["typed"], "to": "left out: it is not of the item that counts"} for term in others
+        ]
     if relaxation not in _WITH_FILLERS:
         left_out = [term.typed for term in strict.terms if term.is_filler and term.typed not in used_words]
         relaxed += [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in left_out]
@@ -147,6 +152,10 @@ def _relaxed_terms(
     if relaxation is Relaxation.NAMES and not relaxed:
         relaxed += [{"typed": term.typed, "to": "beginnings of words"} for term in used.terms[-1:]]
     return relaxed
+
+
+def _words(term: Term) -> set[str]:
+    return {word.typed for option in term.options for word in option.words}
 
 
 def _read_quantities(parse: PlatformParse) -> set[tuple[str, str]]:

@@ -170,8 +170,9 @@ def trade_part(text: str, is_payment: Callable[[str], bool]) -> str:
     if text.count(")") > text.count("("):
         text = _NEXT_NUMBER.sub("; ", text)
     marks = list(_TRADE_MARK.finditer(text))
-    is_other = len(marks) == 1 and marks[0]["label"] is not None and not text[: marks[0].start()].isspace()
-    if not marks or (is_other and marks[0].start()):  # of what `fade w:fn` says first, nothing is offered
+    # of what `fade w:fn` says first, nothing is offered
+    is_label = len(marks) == 1 and marks[0]["label"] is not None and text[: marks[0].start()].strip()
+    if not marks or is_label:
         return text
     parts: dict[str, str] = {}
     for place, mark in enumerate(marks):

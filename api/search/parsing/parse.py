@@ -87,6 +87,7 @@ class PlatformParse:
     last_words: tuple[str, ...] = ()  # a name may end with one of these behind the whole text (`Revolution Case`)
 
     # What else the text says.
+    of_item: str = ""  # of one of several items: what the text says of it
     sort: str = ""  # the order that it asks for
     ignored: tuple[str, ...] = ()  # words that were left out because nothing has them
     other_amounts: tuple[Quantity, ...] = ()  # in a currency that says nothing of the platform's: they ask for nothing

@@ -129,7 +129,7 @@ _PRICE_FORMS = (
 )
 
 ASKED = "ASK"  # the currency of `ASKING_PRICE`
-_PLAIN = re.compile(rf"(?:{_MARK}\s*)?{_NUMBER}(?:\s*{_UNIT})?", re.IGNORECASE)
+PLAIN_AMOUNT = re.compile(rf"(?:{_MARK}\s*)?{_NUMBER}(?:\s*{_UNIT})?", re.IGNORECASE)
 _BARE = re.compile(_NUMBER, re.IGNORECASE)
 _ENDS_WITH_DASH = re.compile(r"\s[-\u2013\u2014]\s*$")
 _HAS_WORD = re.compile(r"\w")
@@ -235,7 +235,7 @@ def with_asking_price(text: str, quantities: list[Quantity]) -> list[Quantity]:
     A line has a market name with an amount in a currency, or a dash before its amount.
     """
     last = quantities[-1]
-    if last.field != "price" or not _PLAIN.fullmatch(last.typed) or _HAS_WORD.search(text, last.end):
+    if last.field != "price" or not PLAIN_AMOUNT.fullmatch(last.typed) or _HAS_WORD.search(text, last.end):
         return quantities
     before = text[: last.start]
     # a watch has a bare one: `/alert AK-47 | Redline 14.50`

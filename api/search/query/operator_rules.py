@@ -6,8 +6,8 @@ from api.engine.clauses import Clause, constant_score
 from mappings.platforms import Platform
 from mappings.vocabulary.rules import TextRules
 
-PIN_SCORE = 10_000
-"""Higher than the score of any text; each pinned name scores this much more than the next.
+PIN_SCORE = 100_000
+"""Higher than the score of any text, also of one that lists items; each pinned name scores this more than the next.
 
 The sum stays exact in the engine's 32-bit numbers.
 """

@@ -23,6 +23,7 @@ from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.words import letters_of_text, words_of
 
 WHOLE_NAME_SCORE = 1000  # more than all terms of a text together give
+ITEM_SCORE = 2 * WHOLE_NAME_SCORE  # more than an item's whole name and its terms together give
 HAS_STICKER: Clause = {"exists": {"field": "stickers"}}
 # One edit from 4 letters, two from 8, swapped neighbours are one; the first letter is never wrong.
 ONE_EDIT, TWO_EDITS = "AUTO:4,200", "AUTO:4,8"
@@ -68,10 +69,16 @@ def conditions(parsed: ParsedQuery) -> list[Condition]:
     if len(parsed.parses) == 1:
         (parse,) = parsed.parses
         return _conditions(parse, parsed.text, pinned.get(parse.platform.id))
-    either = [_on_platform(parse, parsed.text, pinned.get(parse.platform.id)) for parse in parsed.parses]
-    if len({parse.platform.id for parse in parsed.parses}) < len(either):
-        either = [_before(clause, len(either) - place) for place, clause in enumerate(either, 1)]
-    return [Condition(parsed.text, any_of(either), scores=True)]
+    either = [
+        _on_platform(parse, parse.of_item or parsed.text, pinned.get(parse.platform.id)) for parse in parsed.parses
+    ]
+    if not parsed.parses[0].of_item:
+        return [Condition(parsed.text, any_of(either), scores=True)]
+    items = [
+        _before(clause, parse.of_item, len(either) - place)
+        for place, (clause, parse) in enumerate(zip(either, parsed.parses, strict=True), 1)
+    ]
+    return [Condition(parsed.text, any_of(items), scores=True)]
 
 
 def similar(word: str, fuzziness: str | int, prefix_length: int = 1) -> Clause:
@@ -96,10 +103,11 @@ def _on_platform(parse: PlatformParse, text: str, pinned: Clause | None) -> Clau
     return {"bool": {**parts, "filter": [{"term": {"platform": parse.platform.id}}, *parts.get("filter", ())]}}
 
 
-def _before(item: Clause, following: int) -> Clause:
-    """An item of a text, found before so many `following` ones."""
-    first = constant_score({"match_all": {}}, following * WHOLE_NAME_SCORE)
-    return {"bool": {"must": [item], "should": [first]}} if following else item
+def _before(item: Clause, text: str, following: int) -> Clause:
+    """An item of a text, found before so many `following` ones, by its whole name before others."""
+    first = constant_score({"match_all": {}}, following * ITEM_SCORE) if following else None
+    whole_name = constant_score(_whole_name(text.strip()), WHOLE_NAME_SCORE)
+    return {"bool": {"must": [item], "should": [*([first] if first else []), whole_name]}}
 
 
 def _conditions(parse: PlatformParse, text: str, pinned: Clause | None) -> list[Condition]:

@@ -94,12 +94,13 @@ def _has_alternatives(parse: PlatformParse) -> bool:
     return any(entry is not None and entry.role is Role.ALTERNATIVE for entry in entries)
 
 
-def any_of_items(items: Sequence[ParsedQuery]) -> ParsedQuery | None:
+def any_of_items(strict: ParsedQuery, items: Sequence[ParsedQuery]) -> ParsedQuery | None:
     """Any of the items of a text, the first one first; None if there is none."""
     if len(items) < 2:
         return next(iter(items), None)
-    parses = dict.fromkeys(parse for item in items for parse in item.parses)
-    return replace(items[0], parses=tuple(parses), relaxation=Relaxation.EITHER)
+    parses = [replace(parse, of_item=item.text) for item in items for parse in item.parses]
+    sort = strict.parses[0].sort
+    return replace(strict, parses=tuple(replace(parse, sort=sort) for parse in parses), relaxation=Relaxation.EITHER)
 
 
 def is_of_one_weapon(strict: ParsedQuery) -> bool:

@@ -6,11 +6,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from api.search.relaxation.parts import (
+    EXCLUSIONS,
     ITEMS,
     NAMES,
     SEPARATORS,
     THINGS,
     Kind,
+    Part,
     Parts,
     has,
     is_bound,
@@ -24,9 +26,8 @@ _OF_FINISHES = re.compile(r"[;&/]|:\s|\s[-\u2013\u2014]\s")
 _HEADED = re.compile(r"\s*:\s*|\s+[-\u2013\u2014]\s+")  # behind a weapon of which finishes follow
 _MIN_LISTED = 3  # names whose type is said once; two may be one name and more about it
 _NAMED = (Kind.WEAPON, Kind.TYPE, Kind.NAME, Kind.DETAIL)
-_TRADE = (Kind.SELLING, Kind.SEEKING, Kind.EXCHANGING, Kind.RETURN)
+_TRADE = (Kind.SELLING, Kind.EXCHANGING)
 _EITHER = (*NAMES, Kind.QUANTITY, Kind.EITHER, Kind.OTHER)
-_AMOUNTS = (Kind.NUMBER, Kind.PRICE)
 _SAID_OF_ITEMS = (Kind.DETAIL, Kind.QUANTITY, Kind.PRICE)
 
 
@@ -36,55 +37,77 @@ def may_be_list(text: str) -> bool:
 
 
 def items_of_list(parts: Parts, vocabulary: Vocabulary) -> list[Parts]:
-    """Several items, each a weapon or a type and more, with what is said of all (`, ft`); else all parts as one.
+    """Several items, each with what is said of all (`, ft`, `under 50`, `no stattrak`); else all parts as one."""
+    body, tail = _with_tail(parts)
+    return [[*item, *tail] for item in _items(body, vocabulary)] or [parts]
 
-    An item that is offered for the first one is none of them, nor is what is put on items: it is on the first one. A
-    type without a name says more of the first one: `kukri vanilla, no paint just the blade`.
+
+def _with_tail(parts: Parts) -> tuple[Parts, Parts]:
+    """The parts, and those behind the last name that are said of all items: a bound, what is not wanted."""
+    end = next((at for at, part in enumerate(parts) if part.kind is Kind.EXCLUSION), len(parts))
+    start = 1 + max((at for at, part in enumerate(parts[:end]) if part.kind in ITEMS), default=-1)
+    while start < end and parts[start].kind in (Kind.DETAIL, Kind.QUANTITY, Kind.NUMBER, Kind.OTHER):
+        start += 1
+    bounds = [part for part in parts[start:end] if is_bound(part)]
+    is_mere = all(part.kind in (Kind.OTHER, Kind.RETURN) or part in bounds for part in parts[start:end])
+    is_own = bool(bounds) and has(parts[:start], Kind.PRICE)  # each item has its price
+    is_excluded = end < len(parts) - 1 and not (is_separated(parts, end + 1) or has(parts[end + 2 :], Kind.WEAPON))
+    is_tail = is_mere and not is_own and (is_excluded or (bool(bounds) and end == len(parts)))
+    return (parts[:start], parts[start:]) if is_tail else (parts, [])
+
+
+def _items(parts: Parts, vocabulary: Vocabulary) -> list[Parts]:
+    """The items, each a weapon or a type and more, with what stands before and behind all; empty: they are no list.
+
+    Beside one that is not wanted only the first one counts.
     """
     starts = [at for at, part in enumerate(parts) if at and (part.kind is Kind.EITHER or is_separated(parts, at))]
     items = [parts[start:end] for start, end in pairwise((0, *starts, len(parts)))]
-    named_types = () if has(parts, Kind.EXCLUSION) else (Kind.NAMED_TYPE,)  # `… case and … case not wanted`
+    named_types = () if has(parts, *EXCLUSIONS) else (Kind.NAMED_TYPE,)  # `… case and … case not wanted`
     named = [at for at, item in enumerate(items) if has(item, *named_types) or is_named_item(item)]
     if len(named) < 2:
         listed = _items_of_type(items) or _items_of_weapon(parts) or _items_side_by_side(parts)
-        return listed or _items_either(items, vocabulary) or [parts]
+        return listed or _items_either(_with_details(items, vocabulary), vocabulary)
     first, *others = named
-    last, tail = _with_tail(items, named[-1])
-    of_all = [tail, *(item for item in items[named[-1] + 1 :] if not has(item, *ITEMS))]
-    if has([part for item in (*items[: named[-1]], last) for part in item], Kind.EXCLUSION):
+    of_all = [part for item in items[named[-1] + 1 :] if not has(item, *ITEMS) for part in item]
+    items = _with_details(items[: named[-1] + 1], vocabulary)
+    if has([part for item in items for part in item], *EXCLUSIONS):
         others = []
-    others = [at for at in others if _is_another(items[at], items[first])]
-    wanted = [_alone(last if at == named[-1] else items[at]) for at in others]
-    return [
-        [part for item in (*before, *of_all) for part in item]
-        for before in (items[: first + 1], *([each] for each in wanted))
-    ]
+    wanted = [_alone(items[at]) for at in others if _is_another(items[at], items[first])]
+    return [[*before, *of_all] for before in ([part for item in items[: first + 1] for part in item], *wanted)]
 
 
 def _is_another(item: Parts, first: Parts) -> bool:
-    """Whether an item is wanted like the first one."""
+    """Whether an item is wanted like the first one: it is not offered for it.
+
+    What is put on items is on the first one. A type without a name behind a weapon says more of it: `kukri vanilla, no
+    paint just the blade`.
+    """
     if has(item, *_TRADE) or (has(item, Kind.ATTACHED) and not has(first, Kind.ATTACHED)):
         return False
-    return has(item, Kind.WEAPON, Kind.NAMED_TYPE, Kind.NAME) or not has(first, Kind.WEAPON)
+    is_either = item[0].kind is Kind.EITHER
+    return is_either or has(item, Kind.WEAPON, Kind.NAMED_TYPE, Kind.NAME) or not has(first, Kind.WEAPON)
 
 
-def _with_tail(items: Sequence[Parts], at: int) -> tuple[Parts, Parts]:
-    """The item there, the last one, and what stands behind its name and is said of all: a bound, what is not wanted.
+def _with_details(items: list[Parts], vocabulary: Vocabulary) -> list[Parts]:
+    """Items with `or` between, each with the details that end the last one: `ak redline or awp asiimov ft`.
 
-    Where `or` is between all of them and nothing is said of those before, so are details: `redline or asiimov ft`.
+    Details of one of them alone are its own, and so are phases, which few finishes have.
     """
-    last, before = items[at], [part for item in items[:at] for part in item]
-    end = 1 + max(place for place, part in enumerate(last) if part.kind in ITEMS)
-    tail = last[end:]
-    if has(tail, Kind.EXCLUSION):
-        is_of_all = tail[0].kind is Kind.EXCLUSION and len(tail) > 1
-    elif has(tail, Kind.DETAIL, Kind.QUANTITY):
-        is_of_all = all(item[0].kind is Kind.EITHER for item in items[1 : at + 1]) and not has(before, *_SAID_OF_ITEMS)
-    else:
-        others = [part for part in tail if not is_bound(part)]
-        is_of_all = len(others) < len(tail) and not has(before, *_AMOUNTS)
-        is_of_all = is_of_all and all(part.kind is Kind.OTHER for part in others)
-    return (last[:end], tail) if is_of_all else (last, [])
+    last, before = items[-1], [part for item in items[:-1] for part in item]
+    end = 1 + max((at for at, part in enumerate(last) if part.kind in ITEMS), default=-1)
+    while end < len(last) and last[end].kind is Kind.OTHER:
+        end += 1
+    details, are_either = last[end:], all(item[0].kind is Kind.EITHER for item in items[1:])
+    is_own = has(before, *_SAID_OF_ITEMS) or not has(last[:end], Kind.NAME, Kind.NAMED_TYPE)
+    if not are_either or is_own or any(_is_phase(part, vocabulary) for part in details):
+        return items
+    return [*([*item, *details] for item in items[:-1]), last]
+
+
+def _is_phase(part: Part, vocabulary: Vocabulary) -> bool:
+    entry = vocabulary.entries.get(letters_of_text(part.text))
+    return entry is not None and any(name == "phase" for meaning in entry.meanings for name, _ in meaning.filters)
 
 
 def _alone(item: Parts) -> Parts:
@@ -100,7 +123,7 @@ def _items_of_weapon(parts: Parts) -> list[Parts]:
     """
     if len(parts) < 2 or parts[0].kind not in (Kind.WEAPON, Kind.TYPE, Kind.ATTACHED):
         return []
-    if has(parts[1:], *THINGS, Kind.EXCLUSION):
+    if has(parts[1:], *THINGS, *EXCLUSIONS):
         return []
     starts = [at for at, part in enumerate(parts) if at > 1 and part.kind is Kind.NAME and _OTHER.search(part.gap)]
     items = [parts[start:end] for start, end in pairwise((1, *starts, len(parts)))]
@@ -116,14 +139,14 @@ def _items_of_type(items: Sequence[Parts]) -> list[Parts]:
         part for part in parts if part.kind is Kind.NAMED_TYPE
     ]
     are_names = all(has(item, Kind.NAME, Kind.NAMED_TYPE) and not has(item, Kind.WEAPON) for item in items)
-    if len(items) < _MIN_LISTED or len(types) != 1 or not are_names or has(parts, Kind.EXCLUSION):
+    if len(items) < _MIN_LISTED or len(types) != 1 or not are_names or has(parts, *EXCLUSIONS):
         return []
     return [[*_alone(item), *(replace(part, gap=" ") for part in types if part not in item)] for item in items]
 
 
 def _items_side_by_side(parts: Parts) -> list[Parts]:
     """Weapons and types with their names and nothing between (`usp orion ak vulcan mw`); empty: they are not such."""
-    starts = [at for at, part in enumerate(parts) if part.kind in (Kind.WEAPON, Kind.TYPE)]
+    starts = [at for at, part in enumerate(parts) if part.kind is Kind.WEAPON or (not at and part.kind is Kind.TYPE)]
     items = [parts[start:end] for start, end in pairwise((*starts, len(parts)))]
     are_items = starts[:1] == [0] and all(part.kind in _NAMED for part in parts)
     are_items = are_items and all(has(item[1:2], Kind.NAME) for item in items)
@@ -150,9 +173,9 @@ def _items_either(items: Sequence[Parts], vocabulary: Vocabulary) -> list[Parts]
 
 
 def _is_finish(item: Parts, vocabulary: Vocabulary) -> bool:
-    """Whether nothing but a finish or a detail is said beside the `or`."""
+    """Whether a finish is said beside the `or`, and no more than details of it."""
     words = [part.text for part in item if part.kind in (Kind.NAME, Kind.OTHER)]
-    return letters_of_text(" ".join(words)) in vocabulary.finishes if words else has(item, Kind.DETAIL)
+    return bool(words) and letters_of_text(" ".join(words)) in vocabulary.finishes
 
 
 def is_named_item(item: Parts) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from api.search.parsing.quantities import Quantity, text_between
+from api.search.parsing.quantities import ASKING_PRICE, PLAIN_AMOUNT, Quantity, text_between
 from api.search.parsing.spellings import ONE_VALUE
 from api.search.parsing.words import is_count, segmented
 from mappings.vocabulary.entries import Entry, Role
@@ -14,7 +14,6 @@ from mappings.vocabulary.words import letters_of, words_and_gaps
 
 _NUMBER = re.compile(r"\d{1,9}k?")
 SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b\u2605]|\]\s*\[|\s/|/\s|\s&\s")  # of a list
-AMOUNT = re.compile(r"[$€£]?\s*\d")  # without a bound
 _JOINTS = re.compile(r"[.,*=\u00d7]")  # of a sum (`2100*4.4=9200`)
 
 
@@ -35,6 +34,7 @@ class Kind(Enum):
     EXCHANGING = auto()
     RETURN = auto()
     EXCLUSION = auto()
+    EXCLUSION_AFTER = auto()
     OTHER = auto()
 
 
@@ -53,9 +53,10 @@ _KINDS_OF_ROLES = {
     Role.ALTERNATIVE: Kind.EITHER,
     Role.CONJUNCTION: Kind.EITHER,
     Role.EXCLUSION: Kind.EXCLUSION,
-    Role.EXCLUSION_AFTER: Kind.EXCLUSION,
+    Role.EXCLUSION_AFTER: Kind.EXCLUSION_AFTER,
 }
 THINGS = (Kind.NAMED_TYPE, Kind.WEAPON, Kind.TYPE, Kind.ATTACHED)  # a market name begins with one
+EXCLUSIONS = (Kind.EXCLUSION, Kind.EXCLUSION_AFTER)
 ITEMS = (Kind.NAME, *THINGS)
 NAMES = (*ITEMS, Kind.DETAIL)
 
@@ -73,7 +74,9 @@ def has(parts: Parts, *kinds: Kind) -> bool:
 
 
 def is_bound(part: Part) -> bool:
-    return part.kind is Kind.PRICE and not AMOUNT.match(part.text)
+    """Whether it is a price with more than its amount: `under 50`, `50 or less`, `20-50`."""
+    amount = part.text.replace(ASKING_PRICE, "").strip()
+    return part.kind is Kind.PRICE and not PLAIN_AMOUNT.fullmatch(amount)
 
 
 def is_separated(parts: Parts, at: int) -> bool:

@@ -24,6 +24,7 @@ from api.search.relaxation.relaxations import (
     corrections,
     loose,
     misspelt,
+    numbers_as_seeds,
     single_word,
     translated,
 )
@@ -64,12 +65,18 @@ async def _any_of(context: SearchContext, items: Sequence[ParsedQuery]) -> Parse
     relaxed = await _relaxed(context, first, [*undivided, *as_typed(first), *loose(first)])
     if not others or relaxed in undivided:
         return relaxed
-    ways = [[*as_typed(each), *filter(None, [without_fillers(each)])] for each in others]
+    ways = [[*as_typed(each), *_as_item(each)] for each in others]
     match = iter(await _matching(context, [way for each in ways for way in each]))
     matched = [_first_match(each, list(islice(match, len(each)))) for each in ways]
     if relaxed is not None and relaxed.relaxation is Relaxation.PARTIAL and any(matched):
         relaxed = None  # in `ak foobar, awp asiimov` one item is known
-    return any_of_items([each for each in (relaxed, *matched) if each is not None])
+    return any_of_items(strict, [each for each in (relaxed, *matched) if each is not None])
+
+
+def _as_item(item: ParsedQuery) -> list[ParsedQuery]:
+    """Further relaxations of an item that is not the first: without fillers, with what is on it, with its seed."""
+    on_item = words_of_stickers(item) if is_carrier(item) else []
+    return [each for each in (without_fillers(item), *on_item, numbers_as_seeds(item)) if each is not None]
 
 
 async def _relaxed(context: SearchContext, base: ParsedQuery, relaxed: Sequence[ParsedQuery]) -> ParsedQuery | None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
 from api.search.parsing.words import MAX_FEW, Term, mere_runs
@@ -56,20 +56,22 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
 def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
     """The parse of a text that says how many stickers an item has, and not which: `ak with 4 stickers`; None: no such.
 
-    `4 stickers` alone says how many are wanted.
+    `4 stickers` alone says how many are wanted, and `4x` before a weapon how many of it.
     """
     vocabulary = parse.platform.merged_vocabulary
-    kinds = [term for term in parse.terms if term.is_attached or vocabulary.is_attached(term.meanings)]
-    count = max((term.count for term in parse.terms), default=0)
-    others = [term for term in parse.terms if not term.is_filler and term not in kinds]
-    if not (kinds and count and (others or any(term.carries for term in parse.terms))):
+    kinds = [at for at, term in enumerate(parse.terms) if term.is_attached or vocabulary.is_attached(term.meanings)]
+    if not kinds:
         return None
-    first, counted = next((at, term) for at, term in enumerate(parse.terms) if term.count == count)
-    if any(_may_be_on_item(term) for term in parse.terms[first:]):
+    before = list(takewhile(lambda term: term.is_filler, reversed(parse.terms[: kinds[0]])))
+    counted = next((term for term in (*before, *parse.terms[kinds[0] + 1 :][:1]) if term.count), None)
+    others = [term for at, term in enumerate(parse.terms) if not term.is_filler and at not in kinds]
+    if counted is None or not (others or any(term.carries for term in parse.terms)):
         return None
-    words = (*counted.words, *kinds[0].words)
-    on_item = Term(words, is_attached=True, count=count)
-    return replace(parse, terms=(*others, on_item))
+    following = takewhile(lambda term: not term.narrows, parse.terms[kinds[0] + 1 :])
+    if any(_may_be_on_item(term) for term in following):  # it says which
+        return None
+    words = (*counted.words, *parse.terms[kinds[0]].words)
+    return replace(parse, terms=(*others, Term(words, is_attached=True, count=counted.count)))
 
 
 def _starts(parse: PlatformParse, carrier: int | None, finishes: int, of_names: Collection[str]) -> list[int]:
@@ -93,8 +95,12 @@ def _starts(parse: PlatformParse, carrier: int | None, finishes: int, of_names: 
 
 
 def is_carrier(strict: ParsedQuery) -> bool:
-    """Whether it says of an item that something is on it: `AK-47 | Redline with Titan Holo`, `… + 4x Titan Holo`."""
-    return any(term.carries or term.count in STICKER_COUNTS for term in strict.options)
+    """Whether it says of an item that something is on it: `AK-47 | Redline with Titan Holo`, `… + Titan sticker`."""
+    vocabulary = strict.parses[0].platform.merged_vocabulary
+    names_both = any("weapon" in term.fields for term in strict.options) and any(
+        vocabulary.is_attached(term.meanings) for term in strict.options
+    )
+    return names_both or any(term.carries or term.count in STICKER_COUNTS for term in strict.options)
 
 
 def is_on_named_item(strict: ParsedQuery) -> bool:

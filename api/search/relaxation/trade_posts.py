@@ -19,7 +19,18 @@ from itertools import takewhile
 
 from api.search.parsing.quantities import ASKING_PRICE, Quantity
 from api.search.relaxation.lists import is_named_item, items_of_list
-from api.search.relaxation.parts import AMOUNT, NAMES, SEPARATORS, THINGS, Kind, Part, Parts, has, is_bound, parts_in
+from api.search.relaxation.parts import (
+    EXCLUSIONS,
+    NAMES,
+    SEPARATORS,
+    THINGS,
+    Kind,
+    Part,
+    Parts,
+    has,
+    is_bound,
+    parts_in,
+)
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
 
@@ -27,8 +38,6 @@ _SURE = re.compile(r"\d{4}|\dk|[.,]\d\d$")  # a seed has three digits
 # of a market name: the end of a clause, a column or its exterior
 _NAME_END = re.compile(r"[,;:\t\n\[\])]|\s[-\u2013\u2014]\s|\s{2}")
 _ARROW = re.compile(r"[-=]>|\u2192|\s>\s")  # of an exchange
-
-
 _OFFERS = (Kind.SELLING, Kind.BUYING)
 
 
@@ -58,7 +67,7 @@ def _pasted_name(parts: Parts) -> Parts:
         for at, part in enumerate(parts)
         if at and "|" in part.gap and part.kind in NAMES and parts[at - 1].kind in THINGS
     ]
-    if len(names) != 1 or has(parts, Kind.EXCLUSION) or has(parts[: names[0] - 1], Kind.WEAPON):
+    if len(names) != 1 or has(parts, *EXCLUSIONS) or has(parts[: names[0] - 1], Kind.WEAPON):
         return []
     start = names[0] - 1
     end = next((at for at in range(start + 2, len(parts)) if not _goes_on(parts[at])), len(parts))
@@ -85,7 +94,7 @@ def _wanted(parts: Parts, own: Collection[str]) -> Parts:
         end = next((place for place in exchanged if place > at), len(parts))
         offered, wanted = [*before, *parts[end:]], parts[at + 1 : end]
         if part.kind is Kind.SEEKING:
-            is_exchange = has(offered, Kind.WEAPON) and not _ends_clause(parts, at)
+            is_exchange = has(offered, Kind.WEAPON) and not (has(before, Kind.SEEKING) or _ends_clause(parts, at))
         elif part.kind is Kind.RETURN:
             is_exchange = _is_item(offered) if exchanged else _is_weapon(wanted) and _is_given(before, wanted, own)
         else:
@@ -145,7 +154,7 @@ def _with_prices(offer: Parts) -> Parts:
     return [
         replace(part, kind=Kind.PRICE, text=f" {part.text} {ASKING_PRICE} ")
         if (part.kind is Kind.NUMBER and _is_price(offer, at))
-        or (is_sold and part.kind is Kind.PRICE and AMOUNT.match(part.text))
+        or (is_sold and part.kind is Kind.PRICE and not is_bound(part))
         else part
         for at, part in enumerate(offer)
     ]

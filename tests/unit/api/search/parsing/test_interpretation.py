@@ -107,7 +107,7 @@ def test_the_price_that_a_trade_post_asks_is_left_out_and_said() -> None:
 
 def test_each_of_several_items_is_explained_with_what_is_said_of_it() -> None:
     first = strict("awp asiimov, deagle blaze 0.01, 3 months")
-    read = any_of_items(offered_items(first))
+    read = any_of_items(first, offered_items(first))
     assert read is not None
     explanation = explained(first, read)
     (other,) = explanation["others"]
@@ -119,6 +119,16 @@ def test_each_of_several_items_is_explained_with_what_is_said_of_it() -> None:
         {"weapon": ["Desert Eagle"], "float": other["filters"]["float"]},
     )
     assert [each["to"] for each in explanation["relaxed"] if "nothing has" in each["to"]] == []
+
+
+def test_the_words_of_another_item_are_said_to_be_left_out() -> None:
+    first = strict("ak redline, awp asiimov")
+    read, _ = offered_items(first)
+    left_out = "left out: it is not of the item that counts"
+    assert explained(first, read)["relaxed"] == [
+        {"typed": "awp", "to": left_out},
+        {"typed": "asiimov", "to": left_out},
+    ]
 
 
 @pytest.mark.parametrize(

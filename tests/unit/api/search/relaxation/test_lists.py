@@ -6,9 +6,10 @@ from typing import Any
 
 from api.engine.responses import EngineResponse
 from api.search.context import Index, SearchContext
-from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_query
+from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
 from api.search.query.request import SearchQuery
-from api.search.query.text import conditions
+from api.search.query.text import ITEM_SCORE, WHOLE_NAME_SCORE, conditions
+from api.search.relaxation.fillers import any_of_items
 from api.search.relaxation.relax import relax
 from api.search.schemas.search import SearchBody
 from tests.support.platforms import shared_platforms
@@ -67,10 +68,38 @@ async def test_what_is_on_a_pasted_item_counts_where_it_is_offered_so() -> None:
 
 
 def test_several_items_are_found_in_their_order_and_several_platforms_alike() -> None:
-    def firsts(*parses: PlatformParse) -> int:
-        (condition,) = conditions(ParsedQuery("ak", parses))
-        return str(condition.clause).count("match_all")
-
+    listed = any_of_items(parse_query("usp orion, ak redline, m4 howl", [CS2]), [item("usp orion"), item("ak redline")])
+    assert listed is not None
+    (condition,) = conditions(listed)
+    first, second = condition.clause["bool"]["should"]
+    boosts = [[each["constant_score"]["boost"] for each in query["bool"]["should"]] for query in (first, second)]
+    assert boosts == [[ITEM_SCORE, WHOLE_NAME_SCORE], [WHOLE_NAME_SCORE]]
+    assert "usp orion" in str(first["bool"]["should"])
+    assert "ak redline" in str(second["bool"]["should"])
     (parse,) = parse_query("ak", [CS2]).parses
-    assert firsts(parse, parse, parse) == 2
-    assert firsts(parse, replace(parse, platform=CS2.model_copy(update={"id": 440}))) == 0
+    (condition,) = conditions(ParsedQuery("ak", (parse, replace(parse, platform=CS2.model_copy(update={"id": 440})))))
+    assert str(ITEM_SCORE) not in str(condition.clause)
+
+
+async def test_a_later_item_may_have_something_on_it_or_a_seed() -> None:
+    read, _ = await relaxed_list(
+        "ak vulcan, awp asiimov with titan holo, ak ch 661",
+        lambda query: (
+            query.count("weapon") == 1
+            and ("titan" in query) == ("stickers.typed" in query)
+            and "'text': '661" not in query
+        ),
+    )
+    assert [[term.typed for term in parse.terms] for parse in read.parses][1:] == [
+        ["awp", "asiimov", "titan holo"],
+        ["ak", "ch"],
+    ]
+
+
+async def test_the_order_of_a_list_is_that_of_each_item() -> None:
+    read, _ = await relaxed_list("ak redline, awp asiimov cheapest", lambda query: query.count("weapon") == 1)
+    assert [parse.sort for parse in read.parses] == ["price_asc", "price_asc"]
+
+
+def item(text: str) -> ParsedQuery:
+    return parse_query(text, [CS2])

@@ -19,6 +19,9 @@ CS2 = next(iter(shared_platforms()))
         ("usp orion 4 stickers on it ft", ["usp", "orion", "ft"], 4),
         ("items with 4 stickers", [], 4),
         ("ак редлайн с 4 наклейками", ["ак", "редлайн"], 4),
+        ("4x ak with 2 stickers", ["ak"], 2),
+        ("4 stickers on ak redline", ["ak", "redline"], 4),
+        ("ak redline stickers 2x", ["ak", "redline"], 2),
     ],
 )
 def test_so_many_stickers_are_on_the_item(text: str, others: list[str], count: int) -> None:
