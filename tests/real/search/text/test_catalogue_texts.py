@@ -59,6 +59,10 @@ OF_THE_PAGE = [
     ("cheapest karambit", "strict", ["Karambit"]),
     ("karambit/talon/gloves", "either", ["Karambit", "Talon", "Gloves", "Wraps"]),
     ("knives, gloves, zeus", "either", ["★", "Zeus x27"]),
+    ("ak redline, awp asiimov", "either", ["AK-47 | Redline", "AWP | Asiimov"]),
+    ("neon rider mac10 or disco tech", "either", ["MAC-10 | Neon Rider", "MAC-10 | Disco Tech"]),
+    ("usp orion ak vulcan mw", "either", ["USP-S | Orion", "AK-47 | Vulcan (Minimal Wear)"]),
+    ("ak with 4 stickers", "stickers", ["AK-47 | "]),
     ("glove case", "words", ["Glove Case"]),
     ("x-ray p250 package", "words", ["X-Ray P250 Package"]),
     ("st swap tool", "names", ["StatTrak™ Swap Tool"]),
@@ -125,6 +129,21 @@ def test_the_examples_of_the_page_are_read_so(client: httpx.Client, text: str, r
     assert response["interpretation"]["reading"] == reading
     assert response["gear"]
     assert [item["name"] for item in response["gear"] if not any(name in item["name"] for name in names)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("ak redline, awp asiimov", ["ak redline", "awp asiimov"]),
+        ("p250 asiimov or usp orion under 500", ["p250 asiimov under 500", "usp orion under 500"]),
+        ("usp orion, ak vulcan, m4 howl no stattrak", ["usp orion no st", "ak vulcan no st", "m4 howl no st"]),
+    ],
+)
+def test_of_several_items_all_are_found_the_first_one_first(client: httpx.Client, text: str, items: list[str]) -> None:
+    gear, total = hits_of(client, text)
+    first, _ = hits_of(client, items[0])
+    assert total == sum(hits_of(client, item)[1] for item in items)
+    assert {item["id"] for item in gear[: len(first)]} == {item["id"] for item in first}
 
 
 def test_the_page_names_what_is_suggested(client: httpx.Client) -> None:
