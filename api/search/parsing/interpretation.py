@@ -122,7 +122,7 @@ def _relaxed_terms(
     strict: PlatformParse, used: PlatformParse, items: Sequence[PlatformParse], relaxation: Relaxation
 ) -> list[Json]:
     narrowing = {term.typed for term in strict.options if term.narrows}
-    used_words = {word.typed for item in items for term in item.options for word in term.words}
+    used_words = {word for item in items for term in item.terms for word in _words(term)}
     relaxed: list[Json] = []
     if len(items) > 1:
         typed = " ".join(_term(term)["typed"] for term in used.terms if not term.is_filler)

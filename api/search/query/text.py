@@ -106,7 +106,7 @@ def _on_platform(parse: PlatformParse, text: str, pinned: Clause | None) -> Clau
 def _before(item: Clause, text: str, following: int) -> Clause:
     """An item of a text, found before so many `following` ones, by its whole name before others."""
     first = constant_score({"match_all": {}}, following * ITEM_SCORE) if following else None
-    whole_name = constant_score(_whole_name(text.strip()), WHOLE_NAME_SCORE)
+    whole_name = constant_score(_whole_name(text), WHOLE_NAME_SCORE)
     return {"bool": {"must": [item], "should": [*([first] if first else []), whole_name]}}
 
 

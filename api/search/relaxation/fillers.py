@@ -98,9 +98,9 @@ def any_of_items(strict: ParsedQuery, items: Sequence[ParsedQuery]) -> ParsedQue
     """Any of the items of a text, the first one first; None if there is none."""
     if len(items) < 2:
         return next(iter(items), None)
-    parses = [replace(parse, of_item=item.text) for item in items for parse in item.parses]
-    sort = strict.parses[0].sort
-    return replace(strict, parses=tuple(replace(parse, sort=sort) for parse in parses), relaxation=Relaxation.EITHER)
+    sort = strict.sort
+    parses = tuple(replace(parse, of_item=item.text, sort=sort) for item in items for parse in item.parses)
+    return replace(strict, parses=parses, relaxation=Relaxation.EITHER)
 
 
 def is_of_one_weapon(strict: ParsedQuery) -> bool:

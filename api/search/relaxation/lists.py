@@ -18,6 +18,7 @@ from api.search.relaxation.parts import (
     is_bound,
     is_separated,
 )
+from mappings.vocabulary.entries import values_of
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of_text
 
@@ -45,9 +46,7 @@ def items_of_list(parts: Parts, vocabulary: Vocabulary) -> list[Parts]:
 def _with_tail(parts: Parts) -> tuple[Parts, Parts]:
     """The parts, and those behind the last name that are said of all items: a bound, what is not wanted."""
     end = next((at for at, part in enumerate(parts) if part.kind is Kind.EXCLUSION), len(parts))
-    start = 1 + max((at for at, part in enumerate(parts[:end]) if part.kind in ITEMS), default=-1)
-    while start < end and parts[start].kind in (Kind.DETAIL, Kind.QUANTITY, Kind.NUMBER, Kind.OTHER):
-        start += 1
+    start = _end_of_name(parts[:end], Kind.OTHER, Kind.DETAIL, Kind.QUANTITY, Kind.NUMBER)
     bounds = [part for part in parts[start:end] if is_bound(part)]
     is_mere = all(part.kind in (Kind.OTHER, Kind.RETURN) or part in bounds for part in parts[start:end])
     is_own = bool(bounds) and has(parts[:start], Kind.PRICE)  # each item has its price
@@ -95,9 +94,7 @@ def _with_details(items: list[Parts], vocabulary: Vocabulary) -> list[Parts]:
     Details of one of them alone are its own, and so are phases, which few finishes have.
     """
     last, before = items[-1], [part for item in items[:-1] for part in item]
-    end = 1 + max((at for at, part in enumerate(last) if part.kind in ITEMS), default=-1)
-    while end < len(last) and last[end].kind is Kind.OTHER:
-        end += 1
+    end = _end_of_name(last, Kind.OTHER)
     details, are_either = last[end:], all(item[0].kind is Kind.EITHER for item in items[1:])
     is_own = has(before, *_SAID_OF_ITEMS) or not has(last[:end], Kind.NAME, Kind.NAMED_TYPE)
     if not are_either or is_own or any(_is_phase(part, vocabulary) for part in details):
@@ -105,9 +102,15 @@ def _with_details(items: list[Parts], vocabulary: Vocabulary) -> list[Parts]:
     return [*([*item, *details] for item in items[:-1]), last]
 
 
+def _end_of_name(parts: Parts, *kinds: Kind) -> int:
+    """Where the last name of the parts ends, with the parts of these kinds that follow at once."""
+    end = 1 + max((at for at, part in enumerate(parts) if part.kind in ITEMS), default=-1)
+    return next((at for at in range(end, len(parts)) if parts[at].kind not in kinds), len(parts))
+
+
 def _is_phase(part: Part, vocabulary: Vocabulary) -> bool:
     entry = vocabulary.entries.get(letters_of_text(part.text))
-    return entry is not None and any(name == "phase" for meaning in entry.meanings for name, _ in meaning.filters)
+    return entry is not None and bool(values_of(entry.meanings, "phase"))
 
 
 def _alone(item: Parts) -> Parts:

@@ -33,9 +33,10 @@ from api.search.parsing.words import Term, Word, is_word
 from api.search.relaxation.fillers import for_another_thing, with_and_without_fillers, without_fillers
 from api.search.relaxation.letters import in_english, other_letters, without_typos
 from api.search.relaxation.stickers import (
-    STICKER_COUNTS,
+    introduces_stickers,
     is_finish,
     is_on_named_item,
+    says_attached,
     says_it_is_on_items,
     words_of_stickers,
 )
@@ -107,8 +108,7 @@ def corrections(strict: ParsedQuery, matching_words: Collection[str]) -> list[Pa
 def _is_of_stickers(term: Term, strict: ParsedQuery) -> bool:
     """Whether it says that something is on the item, or may be of a sticker: `redlin ak w/ crown foil`, `… kato 14`."""
     vocabulary = strict.parses[0].platform.merged_vocabulary
-    is_sticker = term.is_attached or vocabulary.is_attached(term.meanings)
-    is_said = term.carries or is_sticker or term.count in STICKER_COUNTS
+    is_said = introduces_stickers(term) or says_attached(term, vocabulary)
     return is_said or (bool(term.meanings) and not term.fields and not is_finish(term, vocabulary))
 
 

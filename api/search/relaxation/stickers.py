@@ -36,7 +36,7 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
         return [replace(strict, parses=(parse,), relaxation=Relaxation.STICKERS)]
     vocabulary = strict.parses[0].platform.merged_vocabulary
     parse, finishes = _with_finishes_first(_item_first(strict.parses[0]), vocabulary)
-    carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count in STICKER_COUNTS), None)
+    carrier = next((at for at, term in enumerate(parse.terms) if introduces_stickers(term)), None)
     is_of_kind = carrier is None and _names_attached(parse, vocabulary)
     if carrier is None:
         parse = _without_kinds(parse, vocabulary, is_named=bool(finishes) or is_of_kind)
@@ -59,10 +59,10 @@ def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
     `4 stickers` alone says how many are wanted, and `4x` before a weapon how many of it.
     """
     vocabulary = parse.platform.merged_vocabulary
-    kinds = [at for at, term in enumerate(parse.terms) if term.is_attached or vocabulary.is_attached(term.meanings)]
+    kinds = [at for at, term in enumerate(parse.terms) if says_attached(term, vocabulary)]
     if not kinds:
         return None
-    before = list(takewhile(lambda term: term.is_filler, reversed(parse.terms[: kinds[0]])))
+    before = takewhile(lambda term: term.is_filler, reversed(parse.terms[: kinds[0]]))
     counted = next((term for term in (*before, *parse.terms[kinds[0] + 1 :][:1]) if term.count), None)
     others = [term for at, term in enumerate(parse.terms) if not term.is_filler and at not in kinds]
     if counted is None or not (others or any(term.carries for term in parse.terms)):
@@ -94,13 +94,23 @@ def _starts(parse: PlatformParse, carrier: int | None, finishes: int, of_names: 
     return starts
 
 
+def introduces_stickers(term: Term) -> bool:
+    """Whether what follows may be a sticker on the item: `with`, `4x`."""
+    return term.carries or term.count in STICKER_COUNTS
+
+
+def says_attached(term: Term, vocabulary: Vocabulary) -> bool:
+    """Whether it says that something is on the item, or the type of what is put on items."""
+    return term.is_attached or vocabulary.is_attached(term.meanings)
+
+
 def is_carrier(strict: ParsedQuery) -> bool:
     """Whether it says of an item that something is on it: `AK-47 | Redline with Titan Holo`, `… + Titan sticker`."""
     vocabulary = strict.parses[0].platform.merged_vocabulary
     names_both = any("weapon" in term.fields for term in strict.options) and any(
         vocabulary.is_attached(term.meanings) for term in strict.options
     )
-    return names_both or any(term.carries or term.count in STICKER_COUNTS for term in strict.options)
+    return names_both or any(map(introduces_stickers, strict.options))
 
 
 def is_on_named_item(strict: ParsedQuery) -> bool:
