@@ -4,7 +4,7 @@ Texts are matched with products, of which there are few, and listings name their
 query that only products can answer becomes a lookup in the index of products, and the keys that it finds take the place
 of that part. The parts are as large as possible: of clauses that must all be met, those about products are one lookup.
 
-A part that excludes is looked up by what it excludes, which is less.
+A part that excludes is looked up by what it excludes, which is less, among the products that meet the rest.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,6 +33,7 @@ class Lookup:
     """A query for products, or for names of stickers, whose keys listings have in the field `key_field`.
 
     `is_scored`: the scores count. `is_sample`: some of what it finds are enough. `excludes`: none of it is wanted.
+    `among`: what products meet if their listings are to be found at all; only keys of these are wanted.
     """
 
     key_field: str
@@ -40,14 +41,15 @@ class Lookup:
     is_scored: bool
     is_sample: bool
     excludes: bool = False
+    among: tuple[Clause, ...] = ()
 
     def request(self, size: int, after: Sequence[Any] = ()) -> Clause:
         """The search body for `size` of the keys, after the hit with these sort values."""
-        matched: Clause = {"exists": {"field": self.key_field}}
-        query: Clause = {"bool": {"filter": [self.query, matched]}}
+        filters = [*self.among, {"exists": {"field": self.key_field}}]
+        query: Clause = {"bool": {"filter": [self.query, *filters]}}
         sort: list[Clause] = [{self.key_field: "asc"}]
         if self.is_scored:
-            query = {"bool": {"must": [self.query], "filter": [matched]}}
+            query = {"bool": {"must": [self.query], "filter": filters}}
             sort = [{"_score": "desc"}, *sort]
         body: Clause = {
             "query": query,
@@ -61,7 +63,7 @@ class Lookup:
 
     @property
     def identity(self) -> bytes:
-        return orjson.dumps((self.key_field, self.query, self.is_scored, self.is_sample))
+        return orjson.dumps((self.key_field, self.query, self.is_scored, self.is_sample, self.among))
 
     def hits(self, sort_values: Iterable[Sequence[Any]]) -> Hits:
         return [(values[0] if self.is_scored else 0, values[-1]) for values in sort_values]
@@ -69,14 +71,15 @@ class Lookup:
     def types_request(self) -> Clause:
         """The search body for the types that most of what it finds has."""
         types = {"terms": {"field": "type", "size": MAX_TYPES}}
-        return {"query": self.query, "size": 0, "track_total_hits": False, "aggs": {"types": types}}
+        query: Clause = {"bool": {"filter": [self.query, *self.among]}} if self.among else self.query
+        return {"query": query, "size": 0, "track_total_hits": False, "aggs": {"types": types}}
 
     def details(self, fields: "Fields", types: Sequence[str]) -> "list[Lookup]":
-        """Lookups of details that may say the same: those that the query names, and these types."""
+        """Lookups of details that may say the same among these: those that the query names, and these types."""
         leaves = [leaf for leaf in _leaves(self.query) if fields.details.issuperset(_own_fields(leaf))]
         leaves += [{"terms": {"type.folded": [single_spaced(name)]}} for name in types]
         unique = {orjson.dumps(leaf): leaf for leaf in leaves}.values()
-        return [Lookup(self.key_field, leaf, is_scored=False, is_sample=False) for leaf in unique]
+        return [Lookup(self.key_field, leaf, is_scored=False, is_sample=False, among=self.among) for leaf in unique]
 
 
 @dataclass
@@ -101,10 +104,11 @@ class Lookups:
         return self.fields.owner(self.names(clause))
 
     def placeholder(self, key_field: str, query: Clause, context: "_Context") -> Clause:
-        identity = orjson.dumps((key_field, query))
+        among = context.among if context.excludes and key_field == PRODUCT else ()
+        identity = orjson.dumps((key_field, query, among))
         number = self._numbers.setdefault(identity, len(self.lookups))
         if number == len(self.lookups):
-            self.lookups.append(Lookup(key_field, query, context.is_scored, context.is_sample, context.excludes))
+            self.lookups.append(Lookup(key_field, query, context.is_scored, context.is_sample, context.excludes, among))
         lookup = self.lookups[number]
         lookup.is_scored = lookup.is_scored or context.is_scored
         lookup.is_sample = lookup.is_sample and context.is_sample
@@ -115,16 +119,22 @@ class Lookups:
 @dataclass(frozen=True)
 class _Context:
     """Where a clause stands: whether its score counts, whether one of the items that meet it is enough, and whether
-    these are excluded.
+    these are excluded. `among`: what products must meet besides.
     """
 
     is_scored: bool
     is_sample: bool
     excludes: bool = False
+    among: tuple[Clause, ...] = ()
 
     @property
     def unscored(self) -> "_Context":
         return replace(self, is_scored=False)
+
+    @property
+    def excluded(self) -> "_Context":
+        """What is excluded must be known in full."""
+        return replace(self, is_scored=False, is_sample=False, excludes=True)
 
 
 @dataclass(frozen=True)
@@ -199,6 +209,8 @@ def _clause(clause: Clause, lookups: Lookups, context: _Context) -> Clause:
 def _bool(content: Clause, lookups: Lookups, context: _Context) -> Clause:
     """A `bool` of clauses about products and others: what must be met of products is one lookup."""
     lists = {name: _listed(content.get(name)) for name in (*_AND, "should", "must_not")}
+    demanded = [clause for name in _AND for clause in lists[name] if _narrows(clause, lookups)]
+    context = replace(context, among=(*context.among, *demanded))
     placeholders: list[Clause] = []
     if any(_is_looked_up(clause, lookups) for name in _AND for clause in lists[name]):
         together: Clause = {}
@@ -217,19 +229,18 @@ def _bool(content: Clause, lookups: Lookups, context: _Context) -> Clause:
     if alternatives:
         query = {"bool": {"should": alternatives, "minimum_should_match": 1}}
         should.append(lookups.placeholder(PRODUCT, query, context))
-    # what is excluded must be known in full; where a text is, details go along, since they may say it all
-    excluded = _Context(is_scored=False, is_sample=False, excludes=True)
     must_not, placeholders_excluded = lists["must_not"], list[Clause]()
     if any(_is_looked_up(clause, lookups) for clause in must_not):
+        # where a text is, details go along, since they may say it all
         products = [clause for clause in must_not if _narrows(clause, lookups)]
         query = {"bool": {"should": products, "minimum_should_match": 1}}
-        placeholders_excluded = [lookups.placeholder(PRODUCT, query, excluded)]
+        placeholders_excluded = [lookups.placeholder(PRODUCT, query, context.excluded)]
         must_not = [clause for clause in must_not if clause not in products]
     parts = {
         "must": [*(_clause(clause, lookups, context) for clause in lists["must"]), *placeholders],
         "filter": [_clause(clause, lookups, context.unscored) for clause in lists["filter"]],
         "should": should,
-        "must_not": [*(_clause(clause, lookups, excluded) for clause in must_not), *placeholders_excluded],
+        "must_not": [*(_clause(clause, lookups, context.excluded) for clause in must_not), *placeholders_excluded],
     }
     others = {name: part for name, part in content.items() if name not in parts}
     return {**others, **{name: clauses for name, clauses in parts.items() if clauses}}
