@@ -25,6 +25,8 @@ PRODUCT: Final = "product"
 STICKERS: Final = "stickers"
 PLACEHOLDER: Final = "lookup"  # no clause of the engine has this name
 _AND: Final = ("must", "filter")
+_COMPARING: Final = frozenset(("match", "match_bool_prefix", "prefix", "range", "term", "terms"))
+_OTHERS: Final = frozenset(("bool", "constant_score", "ids", "match_all", "match_none"))
 MAX_TYPES: Final = 3
 
 
@@ -283,13 +285,16 @@ def _parts(clause: Clause) -> Iterator[Clause]:
         yield content["filter"]
 
 
-def _own_fields(clause: Clause) -> Iterator[str]:
-    """The fields that a clause itself compares."""
+def _own_fields(clause: Clause) -> Iterable[str]:
+    """The fields that a clause itself compares; raises ValueError for a kind that is not known."""
     ((kind, content),) = clause.items()
+    if kind in _COMPARING:
+        return [*content]
     if kind == "exists":
-        yield content["field"]
-    elif kind not in ("bool", "constant_score", "match_all", "match_none", "ids"):
-        yield from (name for name in content if name != "boost")
+        return (content["field"],)
+    if kind in _OTHERS:
+        return ()
+    raise ValueError(f"no lookups for a clause `{kind}`")
 
 
 def _leaves(clause: Clause) -> Iterator[Clause]:

@@ -46,12 +46,16 @@ async def relax(context: SearchContext) -> SearchContext:
     candidates = as_typed(strict)
     if not any(parse.terms for parsed in candidates for parse in parsed.parses):
         return context
-    # These are asked for alone: names that are still being typed need no others, and are most of what is relaxed.
+    # These are asked for alone: names that are still being typed need no others, and are most of what is relaxed. Of
+    # a sentence most are found without its fillers.
+    items, looser = offered_items(strict), loose(strict)
+    if not items and any(term.is_filler for term in strict.options):
+        candidates += islice(looser, 1)
     relaxed = await _first_with_items(context, candidates)
-    if relaxed is None and (items := offered_items(strict)):
+    if relaxed is None and items:
         relaxed = await _any_of(context, items)
     if relaxed is None:
-        relaxed = await _relaxed(context, strict, loose(strict))
+        relaxed = await _relaxed(context, strict, [*looser])
     return context if relaxed is None else context.parsed_as(relaxed)
 
 

@@ -23,7 +23,7 @@
 Quantities that can be nothing else, and what is not wanted, stay in every relaxation.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -68,25 +68,28 @@ def as_typed(strict: ParsedQuery) -> list[ParsedQuery]:
     ]
 
 
-def loose(strict: ParsedQuery) -> list[ParsedQuery]:
-    """The relaxations behind those: without fillers, in other letters, with stickers, seeds and unfinished words."""
-    relaxed = for_another_thing(strict)
+def loose(strict: ParsedQuery) -> Iterator[ParsedQuery]:
+    """The relaxations behind those: without fillers, in other letters, with stickers, seeds and unfinished words.
+
+    Each is worked out when it is asked for: for most texts the first one finds something.
+    """
+    yield from for_another_thing(strict)
     on_item = words_of_stickers(strict)
     is_said = says_it_is_on_items(strict)
     if is_said:
-        relaxed += on_item
+        yield from on_item
     without = without_fillers(strict)
     if without is not None:
-        relaxed += [without, *other_meanings(without), *words_of_sets(without)]
-        relaxed.append(meanings_as_names(without))
-    relaxed += [*either(without or strict), *in_other_letters(strict)]
+        yield without
+        yield from (*other_meanings(without), *words_of_sets(without), meanings_as_names(without))
+    yield from (*either(without or strict), *in_other_letters(strict))
     if not is_said:
-        relaxed += on_item
+        yield from on_item
     seeds = numbers_as_seeds(strict)
-    relaxed += _and_other_meanings(seeds)
+    yield from _and_other_meanings(seeds)
     if seeds is not None and any(term.carries for term in strict.options):
-        relaxed += words_of_stickers(seeds)  # `ak case hardened 661 with navi holo`
-    return relaxed + _and_other_meanings(words_as_prefixes(without or strict))
+        yield from words_of_stickers(seeds)  # `ak case hardened 661 with navi holo`
+    yield from _and_other_meanings(words_as_prefixes(without or strict))
 
 
 def corrections(strict: ParsedQuery, matching_words: Collection[str]) -> list[ParsedQuery]:

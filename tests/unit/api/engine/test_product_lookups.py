@@ -202,6 +202,23 @@ def test_a_search_for_any_item_needs_a_part_of_the_keys_unless_they_are_excluded
     assert [lookup.is_sample for lookup in both.lookups] == [False], "another body needs all"
 
 
+def test_what_is_excluded_is_looked_up_among_what_is_demanded() -> None:
+    inner = {"bool": {"should": [{"bool": {"must_not": [OTHER_WORD, STICKER]}}, CHEAP], "minimum_should_match": 1}}
+    lookups = lookups_of([{"query": {"bool": {"filter": [WEAPON, OFFERED, inner]}}, "size": 5}], FIELDS)
+    sticker, product = sorted(lookups.lookups, key=lambda lookup: lookup.key_field, reverse=True)
+    assert (sticker.key_field, sticker.among) == ("stickers", ()), "stickers have no weapon"
+    assert (product.excludes, product.among) == (True, (WEAPON,))
+    matched = {"exists": {"field": "product"}}
+    assert product.request(9)["query"] == {"bool": {"filter": [product.query, WEAPON, matched]}}
+    assert WEAPON in product.types_request()["query"]["bool"]["filter"]
+    assert all(detail.among == (WEAPON,) for detail in product.details(FIELDS, ["Knife"]))
+
+
+def test_a_clause_of_a_kind_that_is_not_known_is_refused() -> None:
+    with pytest.raises(ValueError, match="`dis_max`"):
+        lookups_of([{"query": {"dis_max": {"queries": [WORD]}}}], FIELDS)
+
+
 def test_filters_of_an_aggregation_are_looked_up_too() -> None:
     filters = {"text": WORD, "price": CHEAP, "stickers": STICKER}
     body = {"query": {"ids": {"values": ["1"]}}, "aggs": {"parts": {"filters": {"filters": filters}}}}

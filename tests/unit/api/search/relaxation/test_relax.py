@@ -197,7 +197,19 @@ async def test_a_name_that_is_being_typed_asks_for_no_looser_relaxations() -> No
     context, engine = searched("Sticker | NEO | Krakow 20", "match_bool_prefix")
     assert (await relax(context)).query.parsed.relaxation == Relaxation.NAMES
     (bodies,) = engine.round_trips
-    assert len(bodies) < len(loose(context.query.parsed))
+    assert len(bodies) < len([*loose(context.query.parsed)])
+
+
+async def test_a_sentence_asks_for_nothing_behind_what_is_left_without_its_fillers() -> None:
+    def response(request: Any) -> EngineResponse:
+        return {"hits": {"total": {"value": int("'nice" not in str(request["query"]))}}}
+
+    context, _ = searched("a nice ak redline please")
+    engine = ScriptedEngine(response)
+    relaxed = await relax(SearchContext(Index(engine, (CS2,)), context.query))
+    assert relaxed.query.parsed.relaxation == Relaxation.FILLERS
+    (bodies,) = engine.round_trips
+    assert len(bodies) < len([*loose(context.query.parsed)])
 
 
 async def test_typos_are_corrected_after_everything_else() -> None:
