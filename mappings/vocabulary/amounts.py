@@ -126,7 +126,8 @@ class AmountWords:
 
         letters = small_letters(text)
         while at < len(text):
-            match = self._before(text, letters, at) if letters[at] in self._beginnings else None
+            is_inside = at and letters[at].isascii() and letters[at - 1].isalpha()  # of a word
+            match = None if is_inside or letters[at] not in self._beginnings else self._before(text, letters, at)
             if match is None and at and (letters[at - 1] in _ENDS_AMOUNT or letters[at - 1].isdecimal()):
                 match = self._after(text, letters, at, is_taken, is_name)
             if match is None:
@@ -164,7 +165,7 @@ class AmountWords:
 
     def make_tables(self) -> None:
         _ = (self._beginnings, self._bound_letters, self._amount_next, self._price)
-        _ = (self.ranges.pattern, self.numerals.pattern)
+        _ = (self.ranges.pattern, self.numerals.pattern, self.numerals.beginning)
 
     def _before(self, text: str, letters: str, at: int) -> AmountMatch | None:
         """The words there that stand before an amount."""

@@ -69,7 +69,7 @@ class Numerals:
         """
         if ("w" in text or "W" in text) and _HAN.search(text):
             text = _W.sub(lambda match: f"{Decimal(f'{match[1]}e4') + Decimal(f'0{match[2]}e3'):f}", text)
-        if not self._values or not self.pattern.search(text):
+        if not self._values or not self.beginning.search(text):
             return text
         text = _PARTS.sub(lambda match: match.group() if is_name(_first_digits(match)) else _sum(match), text)
         digits, end, runs = "", 0, list(self._runs(text, is_name))
@@ -96,6 +96,11 @@ class Numerals:
     def pattern(self) -> re.Pattern[str]:
         """What finds each word, within others too."""
         return re.compile(pattern_of(self._values), re.IGNORECASE)
+
+    @cached_property
+    def beginning(self) -> re.Pattern[str]:
+        """What finds a word that another one does not run into."""
+        return re.compile(rf"(?<!{_LETTER.pattern}){self.pattern.pattern}", re.IGNORECASE)
 
     def _runs(self, text: str, is_name: Callable[[str], bool]) -> Iterator[list[_Word]]:
         """Words for numbers that stand beside each other, none of them part of another word, no joiner at an end."""

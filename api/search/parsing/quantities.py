@@ -186,8 +186,9 @@ def quantities_of(
         return quantities
     taken = bytearray(len(text))
     may_be_floats: bool | None = None
-    for pattern, read in _READERS:
-        for match in pattern.finditer(text):
+    readers = [(form, read) for needed, forms, read in _READERS if needed.search(text) for form in forms]
+    for form, read in readers:
+        for match in form.finditer(text):
             start, end = match.span()
             if taken.find(1, start, end) >= 0:
                 continue
@@ -375,8 +376,12 @@ def _quantity(
     return Quantity(typed, start, start + len(typed), field, certain, low, high, values, currency)
 
 
+# What a text must have for one of the forms to match, the forms, and what reads their matches.
 _READERS = tuple(
-    (re.compile(form, re.IGNORECASE), read)
-    for forms, read in ((_FLOAT_FORMS, _float), (_SEED_FORMS, _seeds), (_PRICE_FORMS, _price))
-    for form in forms
+    (re.compile(needed, re.IGNORECASE), [re.compile(form, re.IGNORECASE) for form in forms], read)
+    for needed, forms, read in (
+        (r"float|fv|wear|[.,]\d", _FLOAT_FORMS, _float),
+        (r"seed|pattern|template|id|#", _SEED_FORMS, _seeds),
+        (r"\d", _PRICE_FORMS, _price),
+    )
 )
