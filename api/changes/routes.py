@@ -85,7 +85,7 @@ async def list_changes(
         since = bookmark.decode(last_event, "Last-Event-ID")
     tail = services.tail
     if since is None:
-        since = await tail.now()
+        since = (await tail.recorded()).end
     page, seq = await tail.next_page(subscription, since, body.limit, body.wait)
     if is_stream:
         stream = _events(tail, subscription, page, seq, body.limit, partial(_check, request, services))

@@ -92,12 +92,13 @@ class Tail:
         self._groups.clear()
         self._committed.set()
 
-    async def now(self) -> Place:
-        """The place of now; begins the feed where nobody has read it before. Raises ApiError, StoreUnavailable."""
+    async def recorded(self) -> Feed:
+        """The feed while it is recorded: with a state it has a log. Begins it where nobody has read it before.
+
+        Raises ApiError, StoreUnavailable.
+        """
         feed = await self.find()
-        if feed is None or feed.state is None:
-            feed = await self._starting.result()
-        return feed.end
+        return await self._starting.result() if feed is None or feed.state is None else feed
 
     async def _start(self) -> Feed:
         """Begins the feed, and waits until it is recorded."""
@@ -243,6 +244,6 @@ class Tail:
     async def _started(self) -> Feed:
         while True:
             feed = await self.find()
-            if feed is not None and feed.state is not None and feed.segments:
+            if feed is not None and feed.state is not None:
                 return feed
             await asyncio.sleep(0.05)

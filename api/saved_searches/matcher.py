@@ -132,12 +132,7 @@ class Matcher:
 
     async def _tick(self) -> bool:
         """Matches the next changes; whether there may be more."""
-        feed = await self._tail.find()
-        if feed is None or feed.state is None or not feed.segments:
-            await self._tail.now()  # begins it
-            feed = await self._tail.find()
-            if feed is None or not feed.segments:
-                return False
+        feed = await self._tail.recorded()
         # read after the feed: a search that is not among them was saved after what is matched now was committed
         async with self._store.reading() as connection:
             before = await matching.place(connection, self.name)

@@ -81,7 +81,7 @@ async def save_search(
     context = context_of(services.engine, services.platforms, body, forced_filters(token))
     # what the engine does not take is refused now
     await context.index.search_all([probe(context.query.offered)])
-    begin = await services.tail.now()
+    begin = (await services.tail.recorded()).end
     now = datetime.now(UTC)
     search = SavedSearch(
         id=new_id(),

@@ -179,10 +179,9 @@ async def test_a_question_that_fails_is_its_readers_alone(app: RunningApp, place
         {"range": {"price.ascending": {"gte": 10**19}}},  # the engine refuses it
         {"range": {"price.ascending": {"gte": 10**25}}},  # it cannot be sent
     ]
+    now = (await tail.recorded()).end
     failing = [
-        asyncio.create_task(
-            tail.next_page(Subscription((str(number), b""), clause, (730,), False), await tail.now(), 100, 30)
-        )
+        asyncio.create_task(tail.next_page(Subscription((str(number), b""), clause, (730,), False), now, 100, 30))
         for number, clause in enumerate(clauses)
     ]
     waiting = asyncio.create_task(reader.read(wait=30))

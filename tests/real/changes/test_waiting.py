@@ -136,7 +136,7 @@ async def test_who_waits_on_behind_others_asks_nothing(app: RunningApp, feed_set
     offered = {"term": {"bound": False}}
     subscription = Subscription((None, b"{}"), offered, platforms=(730,), with_platform=False)
     await Reader(app.client).ask()
-    since = await tail.now()
+    since = (await tail.recorded()).end
     first = asyncio.create_task(tail.next_page(subscription, since, 100, 60))
     await someone_waits.wait()
     before = transactions[0]
