@@ -1,6 +1,6 @@
 """The routes of `PUT` and `DELETE /v1/catalogue/{platform}/items`."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Final, Literal
@@ -18,7 +18,6 @@ from api.http.openapi import BODY_ERRORS, responses
 from api.known_platforms import known_platform
 from api.rate_limits.limits import RateLimits
 from mappings.platforms import Platform, Platforms
-from store.auth.tokens import Token
 
 router = APIRouter(tags=["catalogue"])
 
@@ -50,18 +49,37 @@ Visible = Annotated[
     Literal["true", "false"], Query(description="`true`: answer once searches show it, else they do within a second")
 ]
 
+Respond = Callable[[str, Callable[[Platform], Write]], Awaitable[Response]]
 
-@router.put(
-    PATH, summary="Put new and changed items", responses=RESPONSES, openapi_extra=UPSERT_BODY, response_class=Response
-)
-async def put_items(
+
+async def catalogue_write(
     request: Request,
     token: CatalogueToken,
     _: Annotated[None, Depends(only_query("visible"))],
     platform: Annotated[Platform, Depends(platform_of)],
     services: CatalogueDependency,
     visible: Visible = "false",
-) -> Response:
+) -> Respond:
+    """A dependency: what writes the items that a function reads, both in a thread, and responds."""
+
+    async def write(verb: str, read: Callable[[Platform], Write]) -> Response:
+        changes = await services.writers.run(platform, lambda _: read(platform))
+        await services.rate_limits.charge_token(request.scope, token, changes.extra_cost)
+        response = await services.writers.run(platform, partial(changes.run, visible=visible == "true"))
+        services.audit.add(token, platform.slug, verb, response)
+        services.count_items(response["written"], response["superseded"], len(response["refused"]))
+        return json_response(response)
+
+    return write
+
+
+CatalogueWrite = Annotated[Respond, Depends(catalogue_write)]
+
+
+@router.put(
+    PATH, summary="Put new and changed items", responses=RESPONSES, openapi_extra=UPSERT_BODY, response_class=Response
+)
+async def put_items(request: Request, write: CatalogueWrite) -> Response:
     """Each item replaces the one with its id, in what serves and in what is being loaded, unless a later change of it
     is known by `changedAt` (superseded), whatever the order of arrival. What breaks a rule is refused with its line;
     all others are written. Items that orders have bound stay bound.
@@ -69,8 +87,7 @@ async def put_items(
     A retry is safe: the same request changes nothing more. After an error, repeat it.
     """
     sent = await body_sent(request, JSON, NDJSON)
-    write = await services.writers.run(platform, lambda _: read_puts(sent, platform))
-    return await _write_response(request, services, token, platform, write, "put", visible == "true")
+    return await write("put", partial(read_puts, sent))
 
 
 @router.delete(
@@ -80,33 +97,9 @@ async def put_items(
     openapi_extra=request_body(DeleteBody),
     response_class=Response,
 )
-async def delete_items(
-    request: Request,
-    token: CatalogueToken,
-    _: Annotated[None, Depends(only_query("visible"))],
-    platform: Annotated[Platform, Depends(platform_of)],
-    services: CatalogueDependency,
-    visible: Visible = "false",
-) -> Response:
+async def delete_items(request: Request, write: CatalogueWrite) -> Response:
     """Removes items from what serves and from what is being loaded, unless a later change of them is known by
     `changedAt` (superseded). An item that is not there counts as written: it is gone. An order keeps what it has bound.
     """
     sent = await body_sent(request, JSON)
-    write = await services.writers.run(platform, lambda _: read_deletes(sent))
-    return await _write_response(request, services, token, platform, write, "delete", visible == "true")
-
-
-async def _write_response(
-    request: Request,
-    services: CatalogueServices,
-    token: Token,
-    platform: Platform,
-    write: Write,
-    verb: str,
-    visible: bool,
-) -> Response:
-    await services.rate_limits.charge_token(request.scope, token, write.extra_cost)
-    response = await services.writers.run(platform, partial(write.run, visible=visible))
-    services.audit.add(token, platform.slug, verb, response)
-    services.count_items(response["written"], response["superseded"], len(response["refused"]))
-    return json_response(response)
+    return await write("delete", lambda _: read_deletes(sent))
