@@ -68,12 +68,8 @@ class Follower:
                 self.rejects.write(message.source, message.line, message.id, message.change.refusals)
             else:
                 batch.add(ReadChange(message.source, message.line, message.change))
-        report.superseded += batch.superseded
-        if not batch.reads:
+        if not batch:
             return
-        changes = batch.changes()
-        written = self.writer.write(changes)
-        for number, (outcome, reason) in written.results.items():
-            report.count(batch.reads[number], outcome, reason, self.rejects)
-        oldest = min(change.version if change.is_dated else written.version for change in changes)
+        written = report.write(batch, self.writer, self.rejects)
+        oldest = min(change.version if change.is_dated else written.version for change in batch.changes())
         report.age = max(0.0, time.time() - oldest / 10**6)

@@ -6,7 +6,8 @@ from typing import Any
 from indexer.documents.refusal import refused_by_engine
 from indexer.documents.rejects import RejectsFile
 from indexer.engine.bulk import Outcome
-from indexer.live.change import ReadChange
+from indexer.live.change import Batch
+from indexer.live.writer import LiveWriter, Written
 
 
 @dataclass
@@ -51,20 +52,23 @@ class ChangeCounts:
         self.rejects = rejects.path
         self.reasons = rejects.reasons()
 
-    def count(self, read: ReadChange, outcome: Outcome, reason: str, rejects: RejectsFile) -> bool:
-        """Counts one change, and writes it to the rejects file where the engine refused it; whether an item was
-        written.
+    def write(self, batch: Batch, writer: LiveWriter, rejects: RejectsFile) -> Written:
+        """Writes a batch, counts what became of it, and puts what the engine refused in the rejects file; raises as
+        the writer does.
         """
-        if outcome is Outcome.REFUSED:
-            self.rejected += 1
-            rejects.write(read.source, read.line, read.change.id, refused_by_engine(reason))
-        elif outcome is Outcome.SUPERSEDED:
-            self.superseded += 1
-        elif outcome is Outcome.MISSING:
-            self.missing += 1
-        elif read.change.document is None:
-            self.deleted += 1
-        else:
-            self.written += 1
-            return True
-        return False
+        written = writer.write(batch.changes())
+        self.superseded += batch.superseded
+        for number, (outcome, reason) in written.results.items():
+            read = batch.reads[number]
+            if outcome is Outcome.REFUSED:
+                self.rejected += 1
+                rejects.write(read.source, read.line, number, refused_by_engine(reason))
+            elif outcome is Outcome.SUPERSEDED:
+                self.superseded += 1
+            elif outcome is Outcome.MISSING:
+                self.missing += 1
+            elif read.change.document is None:
+                self.deleted += 1
+            else:
+                self.written += 1
+        return written

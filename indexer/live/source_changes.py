@@ -17,6 +17,7 @@ from typing import Any
 
 from indexer.documents.refusal import ItemRefusedError, readable_id
 from indexer.documents.rejects import RejectsFile
+from indexer.engine.bulk import Outcome
 from indexer.errors import CommandError
 from indexer.live.change import Batch, Change, ReadChange, delete_of, upsert_of
 from indexer.live.outcomes import ChangeCounts
@@ -107,9 +108,6 @@ class SourceChanges:
 
     def _send(self, batch: Batch, rejects: RejectsFile) -> None:
         report = self.report
-        written = self.writer.write(batch.changes())
+        written = report.write(batch, self.writer, rejects)
         report.version, report.indices = written.version, written.indices
-        report.superseded += batch.superseded
-        for number, (outcome, reason) in written.results.items():
-            if report.count(batch.reads[number], outcome, reason, rejects):
-                report.bound += number in written.bound
+        report.bound += sum(written.results[number][0] is Outcome.DONE for number in written.bound)
