@@ -28,6 +28,13 @@ def from_minor(minor: int, digits: int) -> Decimal:
     return Decimal(minor).scaleb(-digits, _EXACT)
 
 
+def json_number(minor: int, digits: int) -> float:
+    """The amount as a JSON number. The nearest double is written as the same decimal up to 15 digits, and the
+    largest total, two times 10^12 with two decimals, has 15.
+    """
+    return float(from_minor(minor, digits))
+
+
 def ceil_minor(amount: Decimal, digits: int) -> int:
     """The amount in minor units, rounded up; it is finite and has any number of decimals."""
     return int(amount.scaleb(digits, _EXACT).to_integral_value(ROUND_CEILING, _EXACT))

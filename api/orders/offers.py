@@ -11,13 +11,13 @@ from api.log import log
 from api.orders.placing.additional_fields import broken_rules
 from api.orders.placing.idempotency import Call
 from api.orders.placing.integrity import integrity_problem, is_too_old
-from api.orders.placing.money import amounts_of, json_number
+from api.orders.placing.money import amounts_of
 from api.orders.sandbox.scenario import Scenario, scenario_of
 from api.orders.schemas import AdditionalFields, Attribution, OrderBody, OrderFields
 from api.orders.services import OrderServices
 from api.settings import Settings
 from api.webhooks.addresses import url_problem
-from mappings.money import ceil_minor, from_minor
+from mappings.money import ceil_minor, from_minor, json_number
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 from store.connection.engine import Store

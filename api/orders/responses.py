@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from api.orders.placing.money import json_number
+from mappings.money import json_number
 from mappings.platforms import Platform, Platforms
 from mappings.timestamps import rfc3339
 from store.records import Order, OrderEvent

@@ -18,7 +18,7 @@ from api.engine.responses import EngineResponse, Gear, Json, hits_of, total_of
 from api.errors import ApiError
 from api.search.context import Page, SearchContext
 from api.search.query.request import NO_VALUE, SORTS_BY_NAME, SearchQuery, sort_clauses
-from mappings.money import from_minor
+from mappings.money import json_number
 
 # `max_result_window` of gear.json, and below the 65,535 buckets of one response (search.max_buckets).
 MAX_HEADS = 50_000
@@ -235,7 +235,7 @@ def _collapsed(query: Clause, *sort_values: Clause) -> Clause:
 
 def _offers(bucket: Clause, minor_digits: int) -> Json:
     price, wear = bucket["price"], bucket["float"]
-    low, high = (float(from_minor(int(price[end]), minor_digits)) if price["count"] else None for end in ("min", "max"))
+    low, high = (json_number(int(price[end]), minor_digits) if price["count"] else None for end in ("min", "max"))
     return {
         "count": bucket["doc_count"],
         "priceMin": low,

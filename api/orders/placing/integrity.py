@@ -6,8 +6,8 @@ from typing import Literal
 import msgspec
 
 from api.engine.responses import StoredItem
-from api.orders.placing.money import json_number
 from mappings.items.digest import PARTS, content_digest, parts_of
+from mappings.money import json_number
 
 Problem = Literal["price", "digest"]
 

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from mappings.money import from_minor
-
 FeeMode = Literal["excluded", "included"]
 
 
@@ -28,10 +26,3 @@ def amounts_of(price: int, rate: Decimal, mode: FeeMode) -> Amounts:
     numerator, denominator = rate.as_integer_ratio()
     fee = (2 * price * numerator + denominator) // (2 * denominator)
     return Amounts(price, fee, price + fee if mode == "excluded" else price)
-
-
-def json_number(minor: int, digits: int) -> float:
-    """The amount as a JSON number. The nearest double is written as the same decimal up to 15 digits, and the
-    largest total, two times 10^12 with two decimals, has 15.
-    """
-    return float(from_minor(minor, digits))

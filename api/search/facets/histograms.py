@@ -7,7 +7,7 @@ from api.engine.clauses import Clause, aggregation_request, any_of
 from api.engine.responses import EngineResponse, Json
 from mappings.fields import Filter, Kind
 from mappings.histograms import FLOAT_EDGES, NO_BUCKET, price_edges
-from mappings.money import NO_PRICE, from_minor
+from mappings.money import NO_PRICE, json_number
 
 Places = Mapping[int, int]
 """Items by the place of their bucket."""
@@ -91,4 +91,4 @@ def _edges(row: Filter, minor_digits: int) -> Sequence[float]:
 
 def _main_unit(row: Filter, value: float, minor_digits: int) -> float:
     """A value as requests and answers write it: prices in the main unit."""
-    return float(from_minor(int(value), minor_digits)) if row.kind is Kind.MONEY else value
+    return json_number(int(value), minor_digits) if row.kind is Kind.MONEY else value

@@ -12,7 +12,7 @@ from itertools import pairwise
 from api.engine.clauses import Clause, aggregation_request
 from api.engine.responses import EngineResponse, Json
 from api.search.groups import ALL_GROUPS, SPANS, Part, in_part
-from mappings.money import from_minor
+from mappings.money import json_number
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Spans:
 
     def row(self, median: int | None, minor_digits: int) -> Json:
         def amount(minor: int | None) -> float | None:
-            return None if minor is None else float(from_minor(minor, minor_digits))
+            return None if minor is None else json_number(minor, minor_digits)
 
         return {
             "name": self.name,

@@ -1,14 +1,16 @@
 """Money is exact: what the arithmetic of decimals gives is what fractions give, at any number of decimals."""
 
+import json
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mappings.money import MAX_PRICE, ceil_minor, floor_minor, from_minor, to_minor
+from mappings.money import MAX_PRICE, ceil_minor, floor_minor, from_minor, json_number, to_minor
 
 AMOUNTS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-MAX_PRICE, max_value=MAX_PRICE)
 DIGITS = st.integers(0, 2)
@@ -35,6 +37,12 @@ def test_there_and_back_is_the_same(minor: int, digits: int) -> None:
     amount = from_minor(minor, digits)
     assert to_minor(amount, digits) == minor
     assert amount.same_quantum(Decimal(1).scaleb(-digits))
+
+
+@given(st.integers(0, 2 * int(MAX_PRICE) * 100))
+def test_json_shows_every_amount_exactly(minor: int) -> None:
+    written = orjson.dumps(json_number(minor, 2)).decode()
+    assert json.loads(written, parse_float=Decimal) * 100 == minor
 
 
 @given(AMOUNTS, DIGITS)
