@@ -31,6 +31,7 @@ from api.orders.schemas import (
 from api.orders.service import Placed, entry_of, find_order, find_orders, place_order, platform_of, read_fulfilment
 from api.orders.services import OrderDependency, OrderServices
 from api.orders.transitions import move_order, visible
+from mappings.items.item import Text
 from mappings.timestamps import rfc3339
 from store.orders import orders
 from store.outbox import redelivery
@@ -47,13 +48,8 @@ PLACING_ERRORS = (*BODY_ERRORS, "unknown_platform", "idempotency_key_reused", "t
 OrderId = Annotated[ResourceId, Path(alias="id", description="the order's id")]
 OfState = Annotated[State | None, Query(alias="state", description="only orders that are in this state")]
 OfAccount = Annotated[
-    str | None,
-    Query(
-        min_length=1,
-        max_length=MAX_ACCOUNT_CHARACTERS,
-        pattern=r"^[^\x00]*$",
-        description="only orders of this reference",
-    ),
+    Text | None,
+    Query(min_length=1, max_length=MAX_ACCOUNT_CHARACTERS, description="only orders of this reference"),
 ]
 OfItem = Annotated[str | None, Query(pattern=r"^-?[0-9]{1,19}$", description="only orders of the item with this id")]
 

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 from api.http.fields import NullDefault, Price, Strict, StrictCamelCase, success
 from api.orders.placing.money import FeeMode
 from api.webhooks.schedule import Outcome
+from mappings.items.item import Text
 from store.states import State
 
 MAX_ACCOUNT_CHARACTERS = 128
@@ -28,8 +29,6 @@ def _deliverable(value: str) -> str:
     return value
 
 
-# PostgreSQL cannot store a NUL; every other character of a client's own references is returned unchanged.
-Text = Annotated[str, Field(strict=True, pattern=r"^[^\x00]*$")]
 CampaignName = Annotated[Text, Field(max_length=MAX_ATTRIBUTION_CHARACTERS)]
 Link = Annotated[Text, Field(max_length=MAX_URL_CHARACTERS, json_schema_extra={"format": "uri"})]
 

@@ -6,7 +6,8 @@ from pydantic import BaseModel, Field
 
 from api.changes.schemas import SearchFields
 from api.http.fields import StrictCamelCase, success
-from api.orders.schemas import Link, Text
+from api.orders.schemas import Link
+from mappings.items.item import Text
 
 MAX_NAME_CHARACTERS = 128
 Name = Annotated[Text, Field(min_length=1, max_length=MAX_NAME_CHARACTERS)]

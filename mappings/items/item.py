@@ -16,7 +16,7 @@ MAX_NAME_CHARACTERS = 512
 Integer = Annotated[int, Field(strict=True, ge=MIN_INTEGER, le=MAX_INTEGER)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Share = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
-# A NUL ends a string for many readers, and PostgreSQL, which keeps the name of an ordered item, cannot store it.
+# A NUL ends a string for many readers. PostgreSQL, which keeps orders and the names of their items, cannot store it.
 Text = Annotated[str, Field(strict=True, pattern=r"^[^\x00]*$")]
 Word = Annotated[Text, Field(min_length=1, max_length=256)]
 Address = Annotated[Text, Field(min_length=1, max_length=2048)]
