@@ -118,7 +118,7 @@ async def opened_engine(settings: "SearchSettings") -> AsyncIterator["Engine"]:
 
 
 def unknown_token(id_or_name: str) -> click.ClickException:
-    return click.ClickException(f"no token has the id or name {id_or_name!r}; see gear-api token list")
+    return click.ClickException(f"no usable token has the id or name {id_or_name!r}; see gear-api token list")
 
 
 async def token_named(store: "Store", id_or_name: str) -> "Token":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.context import AS_JSON, duration, opened_store, read_now, record_command, run_now
+from api.cli.context import AS_JSON, duration, opened_store, read_now, record_command, run_now, unknown_token
 from mappings.timestamps import rfc3339
 from store.auth.scopes import SCOPES
 
@@ -172,7 +172,7 @@ def limit_token(
 
     token_id = run_now(change())
     if token_id is None:
-        raise _unknown(token_id_or_name)
+        raise unknown_token(token_id_or_name)
     click.echo(json.dumps({"id": token_id, **limits}) if as_json else f"{token_id}: at most {max_active} active orders")
 
 
@@ -198,14 +198,10 @@ def revoke_token(token_id_or_name: str, stop_callbacks: bool, as_json: bool) -> 
             return token_id
 
     if run_now(revoke()) is None:
-        raise _unknown(token_id_or_name)
+        raise unknown_token(token_id_or_name)
     click.echo(f"revoked {token_id_or_name}", err=True)
     if as_json:
         click.echo(json.dumps({"revoked": token_id_or_name, "callbacksStopped": stop_callbacks}))
-
-
-def _unknown(token_id_or_name: str) -> click.ClickException:
-    return click.ClickException(f"no usable token has the id or name {token_id_or_name!r}; see gear-api token list")
 
 
 def _restrictions(entry: dict[str, Any]) -> dict[str, str]:

@@ -95,7 +95,7 @@ def test_a_rotated_secret_is_shown_once_and_the_old_one_valid_for_a_while(machin
 
 
 def test_a_secret_is_rotated_for_one_token_only(machine: Machine) -> None:
-    assert "no token has the id or name 'shop'" in machine.run("webhook", "rotate", "shop").stderr
+    assert "no usable token has the id or name 'shop'" in machine.run("webhook", "rotate", "shop").stderr
     for _ in range(2):
         machine.token("shop")
     result = machine.run("webhook", "rotate", "shop")
@@ -180,7 +180,7 @@ def test_an_endpoint_is_registered_listed_rotated_and_removed(machine: Machine) 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("add", "nobody", "https://shop.example.com/"), "no token has the id or name 'nobody'"),
+        (("add", "nobody", "https://shop.example.com/"), "no usable token has the id or name 'nobody'"),
         (("add", "shop", "http://shop.example.com/"), "the URL must be an absolute https URL"),
         (("add", "shop", "https://127.0.0.1/"), "the URL must not name an address that is not on the public internet"),
         (("add", "shop", "https://shop.example.com/?a=b"), "neither a query nor a fragment, unless it is --exact"),
