@@ -4,13 +4,12 @@ import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import urllib3
 
 TIMEOUT_SECONDS: Final = 30.0
 TRIES: Final = 5
-Result = TypeVar("Result")
 
 
 class CheckFailed(Exception):
