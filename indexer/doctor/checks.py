@@ -186,9 +186,7 @@ def _to_serve(facts: PlatformFacts, code: Code, candidates: Sequence[IndexFacts]
 
 def preferred(definition: Definition, candidates: Sequence[IndexFacts]) -> tuple[IndexFacts, str]:
     """Which of these, oldest first, should serve, and why."""
-    equal = [
-        index for index in candidates if index.mappings.get("_meta", {}).get("fingerprint") == definition.fingerprint
-    ]
+    equal = [index for index in candidates if index.meta.get("fingerprint") == definition.fingerprint]
     if equal:
         return equal[-1], f"it is the newest with this version's definition ({definition.fingerprint})"
     return candidates[-1], "it is the newest, and none has this version's definition"

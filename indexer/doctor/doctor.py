@@ -224,7 +224,7 @@ class Doctor:
         named = retry_when_lost(lambda: named_products(self.client, index.name, facts.platform, retry))
         yield from checks.check_named(facts.platform, index.name, named)
         # another definition may make the keys otherwise
-        if index.mappings.get("_meta", {}).get("fingerprint") == facts.definition.fingerprint:
+        if index.meta.get("fingerprint") == facts.definition.fingerprint:
             altered = retry_when_lost(lambda: altered_products(self.client, index.name, retry))
             yield from checks.check_altered(facts.platform, index.name, altered)
 

@@ -59,6 +59,12 @@ class IndexFacts:
         return not self.closed and str(self.settings.get("blocks.read")).lower() != "true"
 
     @property
+    def meta(self) -> dict[str, Any]:
+        """What was noted when it was made: the `fingerprint` of its definition, the `owner` of its load's lock."""
+        meta: dict[str, Any] = self.mappings.get("_meta", {})
+        return meta
+
+    @property
     def result_window(self) -> int:
         """How many items a page and all before it may have; 10,000 is the engine's default."""
         return int(self.settings.get("max_result_window", 10_000))

@@ -125,7 +125,7 @@ def _setting(
 
 
 def _drift(platform: int, index: IndexFacts, definition: DefinedIndex, expected: str) -> Iterator[Finding]:
-    fingerprint = index.mappings.get("_meta", {}).get("fingerprint")
+    fingerprint = index.meta.get("fingerprint")
     fields = field_differences(definition, index.mappings)
     analysis = analysis_differences(definition, index.settings)
     differences = []

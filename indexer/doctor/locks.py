@@ -68,5 +68,5 @@ def check_orphans(
 
 def _is_held(index: IndexFacts, locks: Sequence[LockFacts], older_than: float) -> bool:
     """Whether one who may live holds the lock under which an index was made."""
-    owner = index.mappings.get("_meta", {}).get("owner")
+    owner = index.meta.get("owner")
     return any(lock.record.owner.id == owner and not lock.is_dead(older_than) for lock in locks)
