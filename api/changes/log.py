@@ -15,7 +15,7 @@ from api.changes.bookmark import encode
 from api.changes.entries import Change, changes_of, request, response_of
 from api.engine.clauses import Clause
 from api.engine.errors import NotLoadedError
-from api.engine.feed import FeedEngine
+from api.engine.feed import LOG_INDEX_SUFFIX, FeedEngine
 from api.errors import ApiError
 from store.feeds import Feed, Segment
 from store.records import Place
@@ -84,7 +84,7 @@ class ChangeLog:
         return f"{self.feed}-changes-{segment}"
 
     def index(self, segment: str) -> str:
-        return f"{self.name(segment)}-v1"
+        return self.name(segment) + LOG_INDEX_SUFFIX
 
     async def read(self, feed: Feed, subscription: Subscription, since: Place, limit: int) -> ChangePage:
         """The next changes after a bookmark; raises ApiError `bookmark_expired`, `search_unavailable`."""
@@ -122,7 +122,7 @@ class ChangeLog:
 
     async def indices(self) -> list[str]:
         """Those of this service's logs; the prefix of another service may begin like its own."""
-        log = re.compile(rf"{re.escape(self.name(''))}[0-9a-f]{{{2 * _ID_BYTES}}}-v1")
+        log = re.compile(rf"{re.escape(self.name(''))}[0-9a-f]{{{2 * _ID_BYTES}}}{LOG_INDEX_SUFFIX}")
         return [index for index in await self._engine.logs(self.name("*")) if log.fullmatch(index)]
 
     async def drop_all_but(self, segments: Sequence[Segment], indices: Sequence[str]) -> None:

@@ -133,8 +133,10 @@ class Recorder:
                 return None
         if not await self.lease.take():
             return None
+        if feed is not None:
+            return feed
         async with self._store.reading() as connection:
-            return feed or await feeds.find(connection, self._name)
+            return await feeds.find(connection, self._name)
 
     async def _tick(self, feed: Feed, segment: Segment | None) -> tuple[Feed, Segment | None]:
         """Records what has changed; returns the feed after it and the log that it writes."""

@@ -27,6 +27,7 @@ LOG_SETTINGS: Final[Json] = {
     "sort.field": ["seq"],
     "sort.order": ["asc"],
 }
+LOG_INDEX_SUFFIX: Final = "-v1"  # of a log's index; its alias is without it
 LOG_FIELDS: Final = ("seq", "side", "at", "id", "platform", "item")
 """What is stored of an entry; the rest is only searched."""
 _OBSERVED: Final = ("_shards", "indices.*.shards.*.routing.primary", "indices.*.shards.*.seq_no.global_checkpoint")
@@ -190,7 +191,7 @@ class FeedEngine(Engine):
             "mappings": {"dynamic": False, "_source": {"includes": list(LOG_FIELDS)}, "properties": properties},
             "aliases": {log: {}},
         }
-        await self._read(self._client.indices.create(index=f"{log}-v1", body=body), bytes)
+        await self._read(self._client.indices.create(index=log + LOG_INDEX_SUFFIX, body=body), bytes)
 
     async def append(self, log: str, lines: Sequence[bytes]) -> None:
         """Writes entries, whose lines are those of a bulk request; raises NotLoadedError where the log was lost."""
