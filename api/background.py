@@ -342,13 +342,18 @@ class FailingRows(Generic[Row]):
         failures = self._failures.pop(row, (0, 0.0))[0] + 1
         log.error("a row fails; report it", work=self._work, row=str(row), failures=failures, exc_info=error)
         if failures < MAX_FAILURES:
-            pause = min(MAX_RETRY_SECONDS, self._retry_seconds * 2.0 ** (failures - 1))
+            pause = backoff_seconds(self._retry_seconds, failures, MAX_RETRY_SECONDS)
         else:
             pause = SET_ASIDE_SECONDS
             log.error("a row is set aside for an hour; report it", work=self._work, row=str(row))
         self._failures[row] = failures, time.monotonic() + pause
         if len(self._failures) > MAX_FAILED_ROWS:
             self._failures.pop(next(iter(self._failures)))
+
+
+def backoff_seconds(first: float, failures: int, maximum: float) -> float:
+    """The pause after so many failures in a row."""
+    return min(maximum, first * 2.0 ** min(failures - 1, 10))
 
 
 async def linger(batch_size: int) -> None:

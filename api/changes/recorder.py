@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from api.background import backoff_seconds
 from api.changes.differences import Differences, Snapshot, diff_after_lost_snapshot, diff_indices, diff_same_index
 from api.changes.entries import Difference
 from api.changes.lease import Lease
@@ -121,7 +122,7 @@ class Recorder:
             await self._discard()
         if self._recorded_at > 0:
             self._metrics.set_lag(time.monotonic() - self._recorded_at)
-        return min(MAX_BACK_OFF_SECONDS, self._intervals.tick_seconds * 2.0 ** min(self._failures, 10))
+        return backoff_seconds(self._intervals.tick_seconds, self._failures + 1, MAX_BACK_OFF_SECONDS)
 
     async def _leased(self, feed: Feed | None) -> Feed | None:
         """The feed if this worker may write it now."""

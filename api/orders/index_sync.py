@@ -11,7 +11,7 @@ from itertools import groupby
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.background import PeriodicWorker, bisect, linger
+from api.background import PeriodicWorker, backoff_seconds, bisect, linger
 from api.errors import ApiError
 from api.log import log
 from store.connection.engine import Store
@@ -108,9 +108,9 @@ class IndexSync:
                     await self._record_accepted(connection, list(rows), now)
                     continue
                 for row in rows:
-                    pause = retry_seconds(row.attempts)
+                    pause = backoff_seconds(FIRST_RETRY_SECONDS, row.attempts, MAX_RETRY_SECONDS)
                     if row in failed:
-                        pause = retry_seconds(row.failures + 1, self._max_failure_retry_seconds)
+                        pause = backoff_seconds(FIRST_RETRY_SECONDS, row.failures + 1, self._max_failure_retry_seconds)
                     await index_outbox.mark_failed(connection, row, now, pause, failures=int(row in failed))
         for row in failed:
             if row.failures + 1 >= MAX_FAILURES:
@@ -131,8 +131,3 @@ class IndexSync:
 
 def _identity(row: IndexUpdate) -> dict[str, int]:
     return {"platform": row.platform, "item": row.item}
-
-
-def retry_seconds(attempts: int, max_seconds: float = MAX_RETRY_SECONDS) -> float:
-    """The backoff of a row after so many failed attempts in a row."""
-    return min(max_seconds, FIRST_RETRY_SECONDS * 2.0 ** min(attempts - 1, 10))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from api.background import BackgroundTasks, CoalescedRuns, SingleFlight, StopDeadline, Waiters
+from api.background import BackgroundTasks, CoalescedRuns, SingleFlight, StopDeadline, Waiters, backoff_seconds
 from api.errors import ApiError
 from store.connection.errors import StoreUnavailable
 from tests.support.api.hanging import ignore_cancellation
@@ -164,3 +164,9 @@ async def test_waiters_wait_for_the_moment_or_their_own_time() -> None:
     assert not later.done()
     waiters.wake()
     await later
+
+
+def test_retries_wait_longer_each_time_but_never_long() -> None:
+    assert [backoff_seconds(0.25, failures, 2.0) for failures in (1, 2, 3, 4, 5)] == [0.25, 0.5, 1.0, 2.0, 2.0]
+    assert backoff_seconds(0.25, 10_000, 2.0) == 2.0
+    assert backoff_seconds(0.25, 10_000, 1e9) == 256.0

@@ -10,7 +10,6 @@ from importlib.resources import files
 import pytest
 
 from api.orders import page
-from api.orders.index_sync import MAX_RETRY_SECONDS, retry_seconds
 from api.orders.responses import history_entries, order_entry
 from mappings.timestamps import rfc3339
 from store.records import OrderEvent
@@ -164,8 +163,3 @@ def test_the_answer_has_exactly_the_fields_of_the_contract(golden: Golden) -> No
 def test_times_are_utc_with_milliseconds() -> None:
     assert rfc3339(AT.astimezone(timezone(timedelta(hours=2)))) == "2026-08-09T04:00:00.123Z"
     assert rfc3339(AT.replace(microsecond=0)) == "2026-08-09T04:00:00.000Z"
-
-
-def test_retries_wait_longer_each_time_but_never_long() -> None:
-    assert [retry_seconds(attempts) for attempts in (1, 2, 3, 4, 5)] == [0.25, 0.5, 1.0, 2.0, 2.0]
-    assert retry_seconds(10_000) == MAX_RETRY_SECONDS
