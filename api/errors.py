@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from mappings.strict_model import plain_reason
+
 # code: (status, default message). Ordered by status.
 ERRORS: dict[str, tuple[int, str]] = {
     "bad_request": (400, "malformed or truncated HTTP request"),
@@ -87,5 +89,5 @@ def from_details(details: Iterable[Detail], total: int) -> ApiError:
 
 def from_validation(problems: Sequence[Mapping[str, Any]]) -> ApiError:
     """The 422 for the problems that pydantic reports."""
-    details = (Detail(dotted(problem["loc"]), problem["msg"].removeprefix("Value error, ")) for problem in problems)
+    details = (Detail(dotted(problem["loc"]), plain_reason(problem["msg"])) for problem in problems)
     return from_details(details, len(problems))

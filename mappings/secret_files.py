@@ -6,6 +6,8 @@ from typing import Any
 from pydantic import ValidationError, ValidationInfo, ValidatorFunctionWrapHandler, field_validator
 from pydantic_settings import BaseSettings
 
+from mappings.strict_model import plain_reason
+
 
 class SecretFileSettings(BaseSettings):
     """A field `x` with a field `x_file` before it is read from that file where it is given."""
@@ -30,5 +32,5 @@ class SecretFileSettings(BaseSettings):
         try:
             return check(text)
         except ValidationError as error:
-            reason = error.errors(include_input=False)[0]["msg"].removeprefix("Value error, ")
+            reason = plain_reason(error.errors(include_input=False)[0]["msg"])
             raise ValueError(f"what {shown} holds is refused: {reason}") from None

@@ -10,6 +10,7 @@ from api.http.fields import Strict
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, ItemName
 from api.vocabulary.schemas import TermFilters
 from mappings.folding import fold
+from mappings.strict_model import describe_errors
 from mappings.vocabulary.words import words_of
 
 Item = dict[str, Any]
@@ -127,12 +128,7 @@ def read_judged(lines: Iterable[str]) -> list[JudgedQuery]:
             try:
                 judgments.append(JudgedQuery.model_validate_json(line))
             except ValidationError as error:
-                reasons = "; ".join(_reason(each["loc"], each["msg"]) for each in error.errors())
-                raise ValueError(f"line {number} is no judged query: {reasons}") from None
+                raise ValueError(f"line {number} is no judged query: {describe_errors(error)}") from None
     if not judgments:
         raise ValueError("the file has no judged query")
     return judgments
-
-
-def _reason(place: tuple[int | str, ...], message: str) -> str:
-    return ": ".join([*([".".join(map(str, place))] if place else []), message.removeprefix("Value error, ")])

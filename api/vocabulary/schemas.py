@@ -8,6 +8,7 @@ from api.http.fields import Int64, NullDefault, Strict, StrictCamelCase, success
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, ItemName
 from api.search.schemas.values import Value
 from mappings.fields import DETAILS
+from mappings.strict_model import plain_reason
 from mappings.vocabulary.rules import RuleText
 from mappings.vocabulary.schema import VocabularyTerm
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -53,8 +54,7 @@ class TermFields(Strict):
         try:
             Vocabulary(term=(self.term(),))
         except ValidationError as error:
-            reasons = (str(each["msg"]).removeprefix("Value error, ") for each in error.errors())
-            raise ValueError("; ".join(reasons)) from None
+            raise ValueError("; ".join(plain_reason(each["msg"]) for each in error.errors())) from None
         return self
 
 

@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
 from indexer.documents.timestamps import microseconds, nanoseconds
 from mappings.items.item import MAX_ATTACHMENTS, MAX_INTEGER, MAX_NAME_CHARACTERS, MIN_INTEGER, GearItem
+from mappings.strict_model import plain_reason
 
 Integer = Annotated[int, Meta(ge=MIN_INTEGER, le=MAX_INTEGER)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -192,7 +193,7 @@ def _refusals(error: ValidationError) -> tuple[Refusal, ...]:
 
 
 def _refusal(detail: ErrorDetails) -> Refusal:
-    reason = detail["msg"].removeprefix("Value error, ")
+    reason = plain_reason(detail["msg"])
     if detail["type"] == "string_pattern_mismatch":  # the only pattern of an item
         reason = "must not have a NUL character"
     name = ".".join(str(part) for part in detail["loc"]) or None

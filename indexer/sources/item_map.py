@@ -12,7 +12,7 @@ from indexer.documents.checked_item import json_names
 from indexer.errors import CommandError
 from indexer.sources.csv import columns
 from mappings.items.item import Attachment
-from mappings.strict_model import StrictModel
+from mappings.strict_model import StrictModel, describe_errors
 
 MAX_SCALE = 12
 ID_BITS = 63
@@ -134,9 +134,5 @@ def read_item_map(path: Path) -> ItemMap:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CommandError(f"the map {path} is no TOML: {error}") from error
     except ValidationError as error:
-        errors = []
-        for detail in error.errors():
-            location = f"{'.'.join(map(str, detail['loc']))}: " if detail["loc"] else ""
-            errors.append(location + detail["msg"].removeprefix("Value error, "))
-        message = f"the map {path} cannot be used: {'; '.join(errors)}; docs/sources.md describes maps"
+        message = f"the map {path} cannot be used: {describe_errors(error)}; docs/sources.md describes maps"
         raise CommandError(message) from error
