@@ -6,24 +6,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Route, expect
 
-from tests.support.browser.window import DESKTOP, HOSTILE_ID, PHONE, ShopWindow
+from tests.support.browser.window import DESKTOP, HOSTILE_ID, PHONE, ShopWindow, expect_accessible
 
 ROOT: Final = Path(__file__).parents[3]
 CARDS: Final = "#results .grid .card:not(.skeleton-card)"
-RULES: Final = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 MAX_SHIFT: Final = 0.05
 SHIFT: Final = """() => new Promise(resolve => new PerformanceObserver(list =>
     resolve(list.getEntries().filter(one => !one.hadRecentInput).reduce((sum, one) => sum + one.value, 0))
 ).observe({type: "layout-shift", buffered: true}) || setTimeout(() => resolve(0), 300))"""
-
-
-async def expect_accessible(page: Page) -> None:
-    """Fails with what axe finds."""
-    results = await Axe().run(page, options=RULES)
-    assert results.violations_count == 0, results.generate_report()
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])

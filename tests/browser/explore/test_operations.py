@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import httpx
 import pytest
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, expect
 
 from api.explore.page import assets
@@ -22,24 +21,17 @@ from indexer.locking.record import LockRecord, LockRecords
 from mappings.connection import SearchSettings, connect
 from tests.support.api.waiting import until
 from tests.support.app import new_token
-from tests.support.browser.window import DESKTOP, NARROW, PHONE, ShopWindow, expect_fit
+from tests.support.browser.window import DESKTOP, NARROW, PHONE, ShopWindow, expect_accessible, expect_fit
 from tests.support.indexer.fixtures import Place
 from tests.support.indexer.follower import FollowerProcess
 
 PAGE: Final = "/explore/operations"
-RULES: Final = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 MAX_BYTES: Final = 60_000
 LANGUAGES: Final = sorted(
     path.removeprefix("operations/languages/").removesuffix(".json")
     for path in assets().by_path
     if path.startswith("operations/languages/")
 )
-
-
-async def expect_accessible(page: Page) -> None:
-    """Fails with what axe finds."""
-    results = await Axe().run(page, options=RULES)
-    assert results.violations_count == 0, results.generate_report()
 
 
 @asynccontextmanager

@@ -5,11 +5,12 @@ import signal
 import time
 
 from tests.support.api.waiting import wait_until
+from tests.support.indexer.examined import names
 from tests.support.indexer.fixtures import Place
 from tests.support.indexer.follower import FollowerProcess
 from tests.support.indexer.wire import LOSE, Fault, Wire, is_bulk, pass_all
 from tests.support.streams.kafka import Kafka
-from tests.support.streams.messages import names, send
+from tests.support.streams.messages import send
 
 SEED = 1
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
+from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, Route
 
 from indexer.sample.catalogue import read_catalogue
@@ -29,6 +30,7 @@ LISTINGS: Final = 900
 PHONE: Final[dict[str, Any]] = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 DESKTOP: Final[dict[str, Any]] = {"viewport": {"width": 1440, "height": 900}}
 NARROW: Final = 320
+RULES: Final = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 # What reaches beyond the screen and does not scroll by itself.
 WIDE: Final = """width => [...document.querySelectorAll("#app *")]
     .filter(one => one.offsetParent && !one.closest("pre, .row, .visually-hidden"))
@@ -110,6 +112,12 @@ class ShopWindow:
         response.raise_for_status()
         content: dict[str, Any] = response.json()
         return content
+
+
+async def expect_accessible(page: Page) -> None:
+    """Fails with what axe finds."""
+    results = await Axe().run(page, options=RULES)
+    assert results.violations_count == 0, results.generate_report()
 
 
 async def expect_fit(page: Page, width: int) -> None:

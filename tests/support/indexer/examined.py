@@ -88,3 +88,10 @@ def with_settings(place: Place, settings: dict[str, str]) -> Iterator[None]:
     place.client.cluster.put_settings(body={"transient": settings})
     yield
     place.client.cluster.put_settings(body={"transient": dict.fromkeys(settings)})
+
+
+def names(place: Place) -> dict[int, str]:
+    """The name of each item that serves."""
+    place.client.indices.refresh(index=place.alias)
+    hits = place.client.search(index=place.alias, body={"size": 10_000})["hits"]["hits"]
+    return {int(hit["_id"]): hit["_source"]["name"] for hit in hits}

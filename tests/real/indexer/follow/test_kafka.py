@@ -9,10 +9,11 @@ import orjson
 import pytest
 
 from tests.support.api.waiting import wait_until
+from tests.support.indexer.examined import names
 from tests.support.indexer.fixtures import Place
 from tests.support.indexer.follower import FollowerProcess
 from tests.support.streams.kafka import Kafka
-from tests.support.streams.messages import names, send
+from tests.support.streams.messages import send
 
 
 def test_the_key_is_the_id_and_the_time_decides(place: Place, kafka: Kafka, topic: str) -> None:

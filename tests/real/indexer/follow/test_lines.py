@@ -14,6 +14,7 @@ import orjson
 import pytest
 
 from tests.support.api.exposition import samples
+from tests.support.indexer.examined import names
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.follower import FollowerProcess, row
 from tests.support.indexer.shop import Shop
@@ -22,12 +23,6 @@ from tests.support.servers import free_port
 
 def ago(seconds: float) -> str:
     return (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat()
-
-
-def names(place: Place) -> dict[int, str]:
-    place.client.indices.refresh(index=place.alias)
-    hits = place.client.search(index=place.alias, body={"size": 10_000})["hits"]["hits"]
-    return {int(hit["_id"]): hit["_source"]["name"] for hit in hits}
 
 
 def test_changes_are_written_as_they_come_and_acknowledged_by_line(place: Place) -> None:

@@ -15,9 +15,11 @@ from indexer.documents.document import index_document
 from indexer.documents.refusal import ItemRefusedError
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
-from mappings.platforms import Platform, read_platforms
+from mappings.platforms import read_platforms
 from tests.support.examples import examples
 from tests.support.indexer.drawn_items import ITEMS
+
+CS2 = next(iter(read_platforms()))
 
 
 @pytest.fixture
@@ -29,23 +31,16 @@ def empty_index(opensearch_url: str, index_prefix: str) -> Iterator[tuple[OpenSe
     client.close()
 
 
-def _platform() -> Platform:
-    cs2 = read_platforms().by_id(730)
-    assert cs2 is not None
-    return cs2
-
-
 @settings(max_examples=examples(25, 100), database=None, suppress_health_check=list(HealthCheck))
 @given(drawn=st.lists(ITEMS, min_size=1, max_size=40))
 def test_accepted_items_are_taken_and_given_back_as_they_are(
     empty_index: tuple[OpenSearch, str], drawn: list[dict[str, Any]]
 ) -> None:
     client, index = empty_index
-    platform = _platform()
     documents = {}
     for item in drawn:
         try:
-            document = index_document(item_from_json(orjson.dumps(item)), platform)
+            document = index_document(item_from_json(orjson.dumps(item)), CS2)
         except ItemRefusedError:
             continue
         documents[item["id"]] = b"".join(encode_document(document, 1).pieces)

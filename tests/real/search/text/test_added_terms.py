@@ -1,8 +1,6 @@
 """Operators add terms to the vocabulary while the service runs: no restart, and no load of the items."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
@@ -12,15 +10,9 @@ from store import vocabulary_terms
 from store.connection.engine import Store
 from store.records import Actor
 from tests.support.api.envelope import error_of
-from tests.support.api.operators import APPLIED_SECONDS, Shop, operated_shop
+from tests.support.api.operators import APPLIED_SECONDS, Shop
 from tests.support.api.waiting import until
 from tests.support.app import new_token
-
-
-@pytest.fixture
-async def shop(opensearch_url: str, tmp_path: Path) -> AsyncIterator[Shop]:
-    async with operated_shop(opensearch_url, tmp_path) as started:
-        yield started
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
 """Operators see which of their judged queries a new entry changes, before it is added."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.api.operators import Shop, operated_shop
+from tests.support.api.operators import Shop
 
 LORE, ASIIMOV = "AWP | Dragon Lore (Factory New)", "AWP | Asiimov (Field-Tested)"
 JUDGED = [
@@ -16,12 +15,6 @@ JUDGED = [
     {"query": "qqqqq", "nothing": True},
 ]
 RIGHT, NOTHING = {"first": LORE, "place": 1, "right": True}, {"first": None, "place": None, "right": False}
-
-
-@pytest.fixture
-async def shop(opensearch_url: str, tmp_path: Path) -> AsyncIterator[Shop]:
-    async with operated_shop(opensearch_url, tmp_path) as started:
-        yield started
 
 
 @pytest.fixture
