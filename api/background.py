@@ -105,6 +105,21 @@ class BackgroundTasks:
             log.error("a background task failed; report it", task=task.get_name(), exc_info=error)
 
 
+async def gather_or_cancel(*work: Coroutine[Any, Any, Result]) -> list[Result]:
+    """The results of work that is done at the same time.
+
+    Where one fails, its error is raised once the others are cancelled and have ended.
+    """
+    tasks = [asyncio.ensure_future(each) for each in work]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+
+
 class SingleFlight(Generic[Result]):
     """Runs work once at a time; callers that arrive meanwhile share the run in flight."""
 

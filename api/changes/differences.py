@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from api.background import gather_or_cancel
 from api.changes.entries import Difference
 from api.engine.feed import FeedEngine, SnapshotHit
 from mappings.items.item import MAX_INTEGER
@@ -153,7 +154,7 @@ def _differences(platform: int, documents: Sequence[tuple[_Document | None, _Doc
 
 
 async def _of_ids(before: Snapshot, after: Snapshot, ids: Sequence[int]) -> list[Difference]:
-    earlier, later = await asyncio.gather(
+    earlier, later = await gather_or_cancel(
         before.documents(ids, with_items=False), after.documents(ids, with_items=True)
     )
     return _differences(after.platform, [(earlier.get(each), later.get(each)) for each in ids])
@@ -161,7 +162,7 @@ async def _of_ids(before: Snapshot, after: Snapshot, ids: Sequence[int]) -> list
 
 async def _deleted(before: Snapshot, after: Snapshot, ids: Sequence[int]) -> dict[int, _Document]:
     """Those of the items that were there before and are not after."""
-    earlier, later = await asyncio.gather(
+    earlier, later = await gather_or_cancel(
         before.documents(ids, with_items=False), after.documents(ids, with_items=False)
     )
     return {each: document for each, document in earlier.items() if each not in later}

@@ -1,6 +1,5 @@
 """Looks up the products that searches ask for, and remembers what it has found while no product has come."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -156,7 +155,7 @@ class ProductSearch:
         responses = await self._ask(products, [*bodies, REVISION_REQUEST] if with_revision else bodies)
         revision = revision_of(responses.pop()) if with_revision else None
         pages = list(zip(lookups.lookups, map(hits_of, responses), strict=True))
-        hits = await asyncio.gather(*(self._all_hits(lookup, page, products) for lookup, page in pages))
+        hits = [await self._all_hits(lookup, page, products) for lookup, page in pages]  # more than one page is rare
         are_truncated = [len(page) == size < MAX_KEYS for (_, page), size in zip(pages, sizes, strict=True)]
         entries = await self._new_entries(lookups.lookups, hits, are_truncated, products, by_details=needs_revision)
         if revision is not None and revision != self._revisions.get(products):

@@ -1,6 +1,5 @@
 """Routes of the page: `/`, `/explore` and its files."""
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
@@ -12,6 +11,7 @@ from api.auth import charge_address
 from api.errors import ApiError
 from api.explore import page
 from api.http.dependencies import NoQuery, service
+from api.http.negotiation import names_taken
 from api.log import log
 from api.settings import Settings
 from api.token_cache import TokenCache
@@ -22,7 +22,6 @@ from store.connection.errors import StoreUnavailable
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(charge_address)])
 _FOR_EVER = "public, max-age=31536000, immutable"
-_TAKES_GZIP: Final = re.compile(r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))", re.IGNORECASE)  # unless its weight is 0
 PAGE_SCOPES: Final = frozenset({"search", "order"})
 
 
@@ -65,7 +64,7 @@ async def static_file(request: Request, digest: str, path: str, services: Explor
         raise ApiError("not_found")
     # while a new version is rolled out, its page may ask a server of the old one
     headers = {"Cache-Control": _FOR_EVER if digest == page.assets().digest else "no-store", "Vary": "Accept-Encoding"}
-    if _TAKES_GZIP.search(request.headers.get("Accept-Encoding", "")):
+    if "gzip" in names_taken(request.headers.get("Accept-Encoding", "")):
         return Response(asset.compressed, headers={**headers, "Content-Encoding": "gzip"}, media_type=asset.media_type)
     return Response(asset.content, headers=headers, media_type=asset.media_type)
 

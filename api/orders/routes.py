@@ -12,6 +12,7 @@ from api.errors import ApiError
 from api.http.dependencies import NoQuery, only_query
 from api.http.fields import ResourceId
 from api.http.json_body import body_of, json_response, request_body
+from api.http.negotiation import is_unchanged
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit
 from api.orders import page
@@ -216,7 +217,7 @@ async def order_page(
     content = page.render(order, platform_of(services, order), spoken)
     version = page.version_of(content)
     headers = {**page.headers(order), "ETag": version, "Content-Language": spoken, "Vary": "Accept-Language"}
-    if request.headers.get("If-None-Match") == version:
+    if is_unchanged(request.headers.get("If-None-Match", ""), version):
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type="text/html")
 

@@ -1,12 +1,12 @@
 """The route of `GET /v1/platforms`, with the limits of requests: the constants that they are checked with."""
 
-import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
 
 from api.auth import SearchToken
+from api.background import gather_or_cancel
 from api.catalogue import body as catalogue
 from api.catalogue.service import ITEMS_PER_COST
 from api.changes.schemas import MAX_CHANGES, MAX_WAIT_SECONDS
@@ -77,7 +77,7 @@ async def list_platforms(token: SearchToken, _: NoQuery, services: PlatformDepen
     """What is on offer of each platform and since when, and the limits of requests as data."""
     platforms = list(services.platforms)
     serving = await services.engine.generations(platforms)
-    entries = await asyncio.gather(
+    entries = await gather_or_cancel(
         *(_entry(services.engine, platform, serving.get(platform.id), token) for platform in platforms)
     )
     return json_response({"platforms": entries, **limits(services.settings, token)})

@@ -15,7 +15,7 @@ from typing import Final
 
 from opensearchpy.exceptions import TransportError
 
-from api.background import PeriodicWorker
+from api.background import PeriodicWorker, gather_or_cancel
 from api.changes.entries import Side, changes_of
 from api.changes.feed import ChangeFeed
 from api.changes.lease import Lease
@@ -250,7 +250,7 @@ class Matcher:
             if not await self._is_leased():
                 raise LeaseLostError
             some = (self._ask(segment, changes, part, refused) for part in parts[begin : begin + MAX_AT_ONCE])
-            for entries in await asyncio.gather(*some):
+            for entries in await gather_or_cancel(*some):
                 for name, seqs in sequences_by_clause(entries).items():
                     clause = candidates[int(name)][0]
                     matches[clause] = seqs

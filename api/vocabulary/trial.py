@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import orjson
 
+from api.background import gather_or_cancel
 from api.engine.client import Engine
 from api.http.json_body import checked
 from api.search.context import Page, search_context
@@ -46,7 +47,7 @@ async def compare_judged(
         return judged(judgment, _items(page))
 
     changes = [
-        Change(each, *await asyncio.gather(*(page_of(each, searched) for searched in both))) for each in judgments
+        Change(each, *await gather_or_cancel(*(page_of(each, searched) for searched in both))) for each in judgments
     ]
     return Report(len(judgments), tuple(change for change in changes if change.is_visible))
 

@@ -3,6 +3,7 @@
 What orders have bound stays bound, whoever sends the changes.
 """
 
+import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -77,6 +78,7 @@ class LiveWriter:
         self._deletes = Deletes(self.client, self.alias, self.retry)
         self._products: dict[str, ProductWriter] = {}  # by the UUID: an index may be restored as it was before
         self._time = 0
+        self._time_lock = threading.Lock()
 
     def check(self) -> None:
         """Raises CommandError where no change could be written."""
@@ -87,7 +89,7 @@ class LiveWriter:
 
         Raises CommandError or the client's error where not all of them have a result: all may be sent again.
         """
-        self._time = version = max(time.time_ns() // 1000, self._time + 1)  # a later batch is later on any clock
+        version = self._next_version()
         dated = [change if change.is_dated else change._replace(version=version) for change in changes]
         puts = [change.id for change in dated if change.document is not None]
         bound, unknown = set[int](), set[int]()
@@ -148,6 +150,12 @@ class LiveWriter:
         named = products is not None and products_of(alias) in products.aliases
         uuid = products.settings["uuid"] if products is not None and named else None
         return Target(state.index, alias, state.version, fields, uuid)
+
+    def _next_version(self) -> int:
+        """Now in microseconds since 1970, or later: a later batch is later on any clock, and no two are at once."""
+        with self._time_lock:
+            self._time = max(time.time_ns() // 1000, self._time + 1)
+            return self._time
 
     def _send_everywhere(self, changes: list[Change]) -> tuple[list[str], Results]:
         """Makes changes in every index; their names, and what the serving one made of each.

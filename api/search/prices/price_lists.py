@@ -27,6 +27,7 @@ FRESH_SECONDS: Final = 10.0
 WAIT_SECONDS: Final = 60.0
 MAX_LISTS: Final = 16
 _READ_BYTES: Final = 256 * 1024
+_ROWS_AT_ONCE: Final = 1_000
 
 Key = tuple[int, str | None]
 """A platform, and the filters that the token forces."""
@@ -123,12 +124,20 @@ async def _written(rows: AsyncIterator[Json], revision: bytes | None) -> PriceLi
     separator = b""
     with ExitStack() as undo:
         file = undo.enter_context(tempfile.TemporaryFile(prefix="gear-prices-"))
+        pieces: list[bytes] = []
         async for row in rows:
-            piece = separator + orjson.dumps(row)
-            file.write(piece)
-            digest.update(piece)
+            pieces.append(separator + orjson.dumps(row))
+            digest.update(pieces[-1])
             separator = SEPARATOR
-        file.flush()
+            if len(pieces) == _ROWS_AT_ONCE:  # a disk may take its time
+                await asyncio.to_thread(file.writelines, pieces)
+                pieces.clear()
+        await asyncio.to_thread(_end, file, pieces)
         prices = PriceList(file, digest.hexdigest()[:32], revision)
         weakref.finalize(prices, undo.pop_all().close)  # whoever is still reading it has a reference
     return prices
+
+
+def _end(file: IO[bytes], pieces: list[bytes]) -> None:
+    file.writelines(pieces)
+    file.flush()

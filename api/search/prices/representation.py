@@ -1,9 +1,10 @@
 """How a price list is sent: JSON or NDJSON, as it is or compressed, and its entity tag (RFC 9110). Pure."""
 
-import re
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+from api.http.negotiation import names_taken
 
 SEPARATOR = b",\n"
 """Between two rows. JSON strings have no bare line feed, so it stands nowhere else."""
@@ -30,24 +31,8 @@ class Representation:
 
 def representation_of(accept: str, accept_encoding: str) -> Representation:
     """What the client prefers: NDJSON where it is named before JSON, gzip where it is taken."""
-    named = [_name(part) for part in accept.split(",") if _is_taken(part)]
-    media_type = next((name for name in named if name in (JSON, NDJSON)), JSON)
-    codings = {_name(part) for part in accept_encoding.split(",") if _is_taken(part)}
-    return Representation(media_type, "gzip" in codings)
-
-
-def is_unchanged(if_none_match: str, etag: str) -> bool:
-    """Whether the client has this tag, by weak comparison."""
-    tags = {tag.strip().removeprefix("W/") for tag in if_none_match.split(",")}
-    return "*" in tags or etag.removeprefix("W/") in tags
-
-
-def _name(part: str) -> str:
-    return part.partition(";")[0].strip().lower()
-
-
-def _is_taken(part: str) -> bool:
-    return all(re.fullmatch(r"q=0(\.0*)?", parameter.strip().lower()) is None for parameter in part.split(";")[1:])
+    media_type = next((name for name in names_taken(accept) if name in (JSON, NDJSON)), JSON)
+    return Representation(media_type, "gzip" in names_taken(accept_encoding))
 
 
 def _as_json(pieces: Iterable[bytes]) -> Iterator[bytes]:

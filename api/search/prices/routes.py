@@ -14,6 +14,7 @@ from api.engine.errors import PitGoneError
 from api.engine.responses import Json
 from api.errors import ApiError
 from api.http.dependencies import only_query, service, service_of
+from api.http.negotiation import is_unchanged
 from api.http.openapi import TOKEN_ERRORS, responses
 from api.known_platforms import platform_or_only
 from api.rate_limits.limits import RateLimits
@@ -23,7 +24,7 @@ from api.search.forced_filters import forced_filters
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.prices.price_list import price_list_rows
 from api.search.prices.price_lists import PriceLists
-from api.search.prices.representation import NDJSON, is_unchanged, representation_of
+from api.search.prices.representation import NDJSON, representation_of
 from api.search.schemas.search import Offers, SearchBody
 from mappings.platforms import Platform, Platforms
 from store.auth.tokens import Token

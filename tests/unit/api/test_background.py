@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from api.background import BackgroundTasks, CoalescedRuns, SingleFlight, StopDeadline, Waiters, backoff_seconds
+from api.background import (
+    BackgroundTasks,
+    CoalescedRuns,
+    SingleFlight,
+    StopDeadline,
+    Waiters,
+    backoff_seconds,
+    gather_or_cancel,
+)
 from api.errors import ApiError
 from store.connection.errors import StoreUnavailable
 from tests.support.api.hanging import ignore_cancellation
@@ -170,3 +178,23 @@ def test_retries_wait_longer_each_time_but_never_long() -> None:
     assert [backoff_seconds(0.25, failures, 2.0) for failures in (1, 2, 3, 4, 5)] == [0.25, 0.5, 1.0, 2.0, 2.0]
     assert backoff_seconds(0.25, 10_000, 2.0) == 2.0
     assert backoff_seconds(0.25, 10_000, 1e9) == 256.0
+
+
+async def test_work_done_at_the_same_time_ends_together() -> None:
+    assert await gather_or_cancel(asyncio.sleep(0.01, 1), asyncio.sleep(0, 2)) == [1, 2]
+    ended = list[str]()
+
+    async def slow() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0)
+            ended.append("slow")
+
+    async def failing() -> None:
+        await asyncio.sleep(0.01)
+        raise ApiError("search_unavailable")
+
+    with pytest.raises(ApiError):
+        await gather_or_cancel(slow(), failing())
+    assert ended == ["slow"]

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.search.prices.representation import JSON, NDJSON, SEPARATOR, Representation, is_unchanged, representation_of
+from api.http.negotiation import is_unchanged
+from api.search.prices.representation import JSON, NDJSON, SEPARATOR, Representation, representation_of
 
 
 @pytest.mark.parametrize(
