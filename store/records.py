@@ -98,7 +98,7 @@ class PlannedMove:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchMatches:
-    """What a saved search is told at once: `changes` is a JSON array."""
+    """The content of one callback of a saved search: `changes` is a JSON array."""
 
     id: str  # of the saved search
     name: str

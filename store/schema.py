@@ -333,10 +333,10 @@ saved_searches = Table(
     Column("body_digest", Text, nullable=False),  # the same again is the same search
     Column("callback_url", Text, nullable=False),
     Column("sandbox", Boolean, nullable=False),
-    Column("since", BigInteger, nullable=False),  # the last change of the feed that it is not told
+    Column("since", BigInteger, nullable=False),  # the last change of the feed that is not delivered
     Column("matches", Integer, nullable=False),  # the number of its last row in `search_matches`
     Column("created_at", Instant, nullable=False),
-    Column("gap_at", Instant),  # when it was last not told something
+    Column("gap_at", Instant),  # when a match was last dropped
     Column("removed_at", Instant),
 )
 _LIVE: Final = text("removed_at IS NULL")
@@ -344,7 +344,7 @@ partial_index("saved_searches_once", _LIVE, saved_searches.c.token_id, saved_sea
 Index("saved_searches_of_token", saved_searches.c.token_id, saved_searches.c.created_at, saved_searches.c.id)
 partial_index("saved_searches_to_erase", text("removed_at IS NOT NULL"), saved_searches.c.removed_at)
 
-# What a saved search is told in one callback: a JSON array of changes, by zlib.
+# The content of one callback of a saved search: a JSON array of changes, by zlib.
 search_matches = Table(
     "search_matches",
     metadata,

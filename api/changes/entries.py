@@ -63,7 +63,7 @@ class Change:
 
 
 def request(offered: Clause, platforms: Sequence[int], after: int, last: int, size: int) -> Clause:
-    """The search body for the entries of a question with these sequence numbers."""
+    """The search body for the entries of a subscription after `after`, up to `last`."""
     demanded = [
         {"range": {"seq": {"gt": after, "lte": last}}},
         {"terms": {"platform": list(platforms)}},

@@ -120,7 +120,7 @@ class Tail:
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
         while True:
-            # who waits on behind others costs no question: thousands do at once
+            # who waits behind others costs no request: thousands do at once
             group = self._groups.get(subscription.key) if seconds else None
             if group is not None and group.covers(since):
                 page = ChangePage([], group.end, more=False)
@@ -170,7 +170,7 @@ class Tail:
                 self._finish(group)
 
     async def _follow(self) -> None:
-        """Asks for the waiting questions whenever the feed is written further, while somebody waits."""
+        """Polls the feed while readers wait, and reads the changes of each group when the feed has grown."""
         while self._waiting and not self.is_closed:
             self._set_waiting(self._waiting)
             with suppress(TimeoutError):
@@ -205,7 +205,7 @@ class Tail:
                 self._fail(group, error)
             group.is_current = False  # else it is asked again
             return
-        except Exception as error:  # of this question alone: the others are asked on
+        except Exception as error:  # of this group alone: the others are read on
             log.exception("a request of the change feed fails: its readers get the error")
             self._fail(group, error)
             return

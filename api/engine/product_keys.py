@@ -55,8 +55,8 @@ def _keys(keys: Keys, *, is_scored: bool) -> Clause:
 def keys_of(lookup: Lookup, hits: Hits, details: Sequence[tuple[Clause, frozenset[str]]] = ()) -> tuple[Keys, int]:
     """The clauses for the keys that a lookup has found, and how many keys they name.
 
-    Very many keys are said by a detail that nearly all of them have, and nearly nothing else; `details` are those to
-    choose from, each with its keys.
+    From MIN_MANY keys on, the clause of a detail takes their place if it finds nearly the same products, with the
+    exceptions by key. `details` are those to choose from, each with its keys.
     """
     keys: list[tuple[float, Clause]] = []
     count = 0

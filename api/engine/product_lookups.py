@@ -77,7 +77,7 @@ class Lookup:
         return {"query": query, "size": 0, "track_total_hits": False, "aggs": {"types": types}}
 
     def details(self, fields: "Fields", types: Sequence[str]) -> "list[Lookup]":
-        """Lookups of details that may say the same among these: those that the query names, and these types."""
+        """Lookups of details that may find the same products: those that the query names, and these types."""
         leaves = [leaf for leaf in _leaves(self.query) if fields.details.issuperset(_own_fields(leaf))]
         leaves += [{"terms": {"type.folded": [single_spaced(name)]}} for name in types]
         unique = {orjson.dumps(leaf): leaf for leaf in leaves}.values()

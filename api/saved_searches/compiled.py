@@ -141,7 +141,7 @@ def sequences_by_clause(entries: Iterable[MatchedEntry]) -> dict[str, list[int]]
     return {name: seqs for name, seqs in matches.items() if seqs}
 
 
-def cut(matches: Mapping[int, int], last: int, maximum: int) -> int:
+def last_within(matches: Mapping[int, int], last: int, maximum: int) -> int:
     """The change up to which there are at most `maximum` matches, or the first with matches; `matches` counts them by
     change, and `last` is the last one to take.
     """

@@ -29,7 +29,7 @@ from api.saved_searches.compiled import (
     ClauseCache,
     Compiled,
     bodies_of,
-    cut,
+    last_within,
     read_request,
     request_of,
     sequences_by_clause,
@@ -256,7 +256,7 @@ class Matcher:
                     matches[clause] = seqs
                     counts.update(dict.fromkeys(seqs, len(searches_of[clause])))
                 await asyncio.sleep(0)
-            changes = range(changes.start, 1 + cut(counts, changes[-1], self._limits.max_matches))
+            changes = range(changes.start, 1 + last_within(counts, changes[-1], self._limits.max_matches))
         return matches, [candidates[number][0] for number in refused], changes[-1]
 
     async def _ask(

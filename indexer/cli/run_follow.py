@@ -29,6 +29,8 @@ def run_follow(
     source: str,
     *,
     platform: str,
+    group: str | None,
+    properties: Path | None,
     rejects: Path | None,
     retry_timeout: float,
     without_orders: bool,
@@ -36,7 +38,6 @@ def run_follow(
     metrics_host: str,
     quiet: bool,
     as_json: bool,
-    **options: Any,
 ) -> None:
     result: dict[str, Any] = {"platform": platform, "source": source}
     with command_result(result, as_json=as_json), ExitStack() as resources:
@@ -51,7 +52,7 @@ def run_follow(
             writer = index.writer(client, claims, retry)
             writer.check()
             show = _shown(resources, metrics_port, metrics_host, quiet=quiet, as_json=as_json)
-            stream = resources.enter_context(closing(_stream(source, index, retry_timeout, options)))
+            stream = resources.enter_context(closing(_stream(source, index, retry_timeout, group, properties)))
             rejected = resources.enter_context(RejectsFile(target, append=True))
             publisher = ProgressPublisher(client, index.alias, "follow", stream.name)
             resources.callback(lambda: publisher.write(**_progress(report), ended=True))
@@ -83,7 +84,9 @@ def run_follow(
             raise CommandError(refusals)
 
 
-def _stream(source: str, index: PlatformIndex, retry_timeout: float, options: dict[str, Any]) -> Stream:
+def _stream(
+    source: str, index: PlatformIndex, retry_timeout: float, group: str | None, properties: Path | None
+) -> Stream:
     """The stream of this name; raises CommandError."""
     if source == STDIN:
         return LineStream(index.platform)
@@ -91,9 +94,9 @@ def _stream(source: str, index: PlatformIndex, retry_timeout: float, options: di
         raise CommandError(f"{source}: must be - for stdin, or kafka://host:port/topic")
     return KafkaStream(
         source,
-        options["group"] or index.alias,
+        group or index.alias,
         index.platform,
-        properties=_properties(options["properties"]),
+        properties=_properties(properties),
         max_pause=retry_timeout + SPARE_SECONDS,
         say=say,
     )

@@ -17,7 +17,7 @@ from store.schema import PENDING, deliveries, saved_searches, search_matchers, s
 
 LEASES: Final = Leases(search_matchers)
 MAX_PENDING: Final = 1000
-"""Callbacks of a search that wait for its receiver; what is found beyond them is not told."""
+"""Callbacks of a search that wait for its receiver; further matches are dropped, and set `gap_at`."""
 _IDS: Final = 5000  # of one statement
 
 _COUNT: Final = (

@@ -17,8 +17,8 @@ _ID_BYTES: Final = 18
 
 @dataclass(frozen=True, kw_only=True)
 class SavedSearch:
-    """A search of a token; `body` is the JSON of its request. Changes up to `since` are not told, and what was to be
-    told at `gap_at` was not.
+    """A search of a token; `body` is the JSON of its request. Only changes after `since` are
+    delivered; `gap_at` is when a match was last dropped.
     """
 
     id: str
@@ -80,7 +80,7 @@ async def list_newest(
 
 
 async def remove(connection: AsyncConnection, token_id: str, search_id: str, now: datetime) -> bool:
-    """Removes the token's search and what it was still to be told; False where it has none of this id."""
+    """Removes the token's search and the callbacks that it still waits for; False where it has none of this id."""
     emptied = {"removed_at": now, "name": "", "body": "{}", "callback_url": ""}
     removed = await connection.execute(
         update(saved_searches).where(_of(token_id), saved_searches.c.id == search_id).values(emptied)
@@ -99,7 +99,7 @@ async def any_live(connection: AsyncConnection, now: datetime) -> bool:
 
 
 async def live(connection: AsyncConnection, now: datetime) -> dict[str, int]:
-    """Every search of a token that may read, by its id, with the change after which it is told."""
+    """Every search of a token that may read, by its id, with the last change that it is not called for."""
     table = saved_searches.c
     rows = await connection.execute(_live(now).with_only_columns(table.id, table.since))
     return {row[0]: row[1] for row in rows}

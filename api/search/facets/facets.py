@@ -124,7 +124,7 @@ class FacetCounting:
         histograms: Mapping[Filter, tuple[FacetRequest, Places]],
         items: int,
     ) -> bool:
-        """Whether what a request counted may be of a moment at which the search finds so many items."""
+        """Whether the counts of a request are consistent with a total of `items`."""
         row, *_ = request.rows
         own = self._query.filters.get(row.name)
         if own is None:
