@@ -64,7 +64,7 @@ async def catalogue_write(
 
     async def write(verb: str, read: Callable[[Platform], Write]) -> Response:
         changes = await services.writers.run(platform, lambda _: read(platform))
-        await services.rate_limits.charge_token(request.scope, token, changes.extra_cost)
+        await services.rate_limits.extra_charge(request.scope, token)(changes.extra_cost)
         response = await services.writers.run(platform, partial(changes.run, visible=visible == "true"))
         services.audit.add(token, platform.slug, verb, response)
         services.count_items(response["written"], response["superseded"], len(response["refused"]))

@@ -1,6 +1,7 @@
 """`gear-api conform`: checks the contract against a deployment by a sandbox token."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ from api.cli.context import AS_JSON, TEXT
 
 if TYPE_CHECKING:
     from api.conform.checks import Finding
+
+
+TOKEN = re.compile(r"[\x21-\x7e]+")
 
 
 def _base_url(context: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -41,6 +45,8 @@ def conform(base_url: str, token: str, part: str | None, as_json: bool) -> None:
     from api.conform.checks import CHECKS, run_checks
     from api.conform.deployment import Deployment
 
+    if not TOKEN.fullmatch(token.strip()):
+        raise click.BadParameter("must have the token and nothing else", param_hint="--token-file")
     deployment = Deployment(base_url, token.strip())
     findings = run_checks(deployment, [entry for entry in CHECKS if part in (None, entry.part)])
     if as_json:

@@ -2,14 +2,17 @@
 
 import json
 import secrets
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, Final
 
 import urllib3
 
 TIMEOUT_SECONDS: Final = 30.0
 TRIES: Final = 5
+MAX_WAIT_SECONDS: Final = 10.0
 
 
 class CheckFailed(Exception):
@@ -74,24 +77,36 @@ class Deployment:
         content: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Response:
-        """One request, with the token unless another or None is given; raises CheckFailed where nobody answers."""
+        """One request, with the token unless another or None is given; raises CheckFailed where nobody answers.
+
+        A request that is refused for the token's rate limit is sent again when the response says, a few times.
+        """
         bearer = self.token if token == "" else token
         sent = {"Content-Type": "application/json"} if body is not None or content is not None else {}
         sent |= {} if bearer is None else {"Authorization": f"Bearer {bearer}"}
         content = json.dumps(body).encode() if body is not None else content
+        for _ in range(TRIES):
+            response = self._sent(method, path, content, {**sent, **(headers or {})})
+            if response.status != HTTPStatus.TOO_MANY_REQUESTS:
+                break
+            time.sleep(min(float(response.headers.get("Retry-After", 1)), MAX_WAIT_SECONDS))
+        lower = {name.lower(): value for name, value in response.headers.items()}
+        return Response(f"{method} {path}", response.status, lower, response.data, _parsed(response.data))
+
+    def _sent(
+        self, method: str, path: str, content: bytes | None, headers: Mapping[str, str]
+    ) -> urllib3.BaseHTTPResponse:
         try:
-            response = self._pool.request(
+            return self._pool.request(
                 method,
                 self.base_url.rstrip("/") + path,
                 body=content,
-                headers={**sent, **(headers or {})},
+                headers=headers,
                 timeout=TIMEOUT_SECONDS,
                 redirect=False,
             )
         except urllib3.exceptions.HTTPError as error:
             raise CheckFailed(f"{method} {path}: no response ({type(error).__name__})") from error
-        lower = {name.lower(): value for name, value in response.headers.items()}
-        return Response(f"{method} {path}", response.status, lower, response.data, _parsed(response.data))
 
     def search(self, **body: Any) -> dict[str, Any]:
         """The answer to a search, which must be a 200."""

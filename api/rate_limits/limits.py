@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Protocol
 
 from limits import RateLimitItem
@@ -18,6 +18,8 @@ from api.rate_limits.storage import Quota, WindowCounter
 from store.auth.tokens import Token
 
 OF_ADDRESS = "from this address without a valid token"
+
+Charge = Callable[[int], Awaitable[None]]
 
 
 class LimitMetrics(Protocol):
@@ -52,6 +54,22 @@ class RateLimits:
                 self._metrics.count_refused("token", token.id)
             _require(scope, quota, "with this token", cost)
 
+    def extra_charge(self, scope: Scope, token: Token) -> Charge:
+        """What charges a request more than the one that it was charged already; raises ApiError `rate_limited`.
+
+        It never charges more than the limit in all, or the request could not be answered at any time.
+        """
+        limit = _parsed(rate_of(token, self._of_tokens))
+        charged = 1
+
+        async def charge(cost: int) -> None:
+            nonlocal charged
+            cost = cost if limit is None else min(cost, limit.amount - charged)
+            charged += cost
+            await self.charge_token(scope, token, cost)
+
+        return charge
+
     async def charge_address(self, scope: Scope) -> None:
         """Charges a request without a valid token to its address; raises ApiError `rate_limited`."""
         address = address_of(scope)
@@ -72,7 +90,7 @@ class RateLimits:
         _require(scope, quota, OF_ADDRESS)
 
     @contextmanager
-    def search_slot(self, scope: Scope, token: Token) -> Iterator[Callable[[int], Awaitable[None]]]:
+    def search_slot(self, scope: Scope, token: Token) -> Iterator[Charge]:
         """Takes one of the token's concurrent searches and yields what charges its cost.
 
         Raises ApiError `rate_limited` where none is left.
@@ -83,7 +101,7 @@ class RateLimits:
             raise ApiError("rate_limited", message, headers={"Retry-After": "1"})
         self._searches[token.id] += 1
         try:
-            yield partial(self.charge_token, scope, token)
+            yield self.extra_charge(scope, token)
         finally:
             self._searches[token.id] -= 1
             if not self._searches[token.id]:

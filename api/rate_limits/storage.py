@@ -86,10 +86,10 @@ class WindowCounter:
             await self._storage.bridge.get_connection().aclose()  # type: ignore[attr-defined]  # of Redis alone
 
     async def charge(self, limit: RateLimitItem, key: str, cost: int) -> Quota:
-        """Charges a key; a cost above the limit takes all of it, and nothing is charged that is not admitted."""
+        """Charges a key; nothing is charged that is not admitted."""
 
         async def charged(counter: SlidingWindowCounterRateLimiter) -> Quota:
-            admitted = await counter.hit(limit, key, cost=min(cost, limit.amount))
+            admitted = await counter.hit(limit, key, cost=cost)
             return await _quota(counter, limit, key, admitted=admitted)
 
         return await self._ask(charged)

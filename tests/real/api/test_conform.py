@@ -91,6 +91,28 @@ def test_a_token_that_is_no_sandbox_orders_nothing(service: tuple[httpx.Client, 
     assert mine["orders"] == []
 
 
+def test_a_request_that_is_refused_for_the_rate_limit_is_sent_again(
+    service: tuple[httpx.Client, str, str], proxy: ChangingProxy
+) -> None:
+    refusals = count()
+
+    def refuse_twice(exchange: Exchange) -> None:
+        if next(refusals) < 2:
+            status(429)(exchange)
+
+    proxy.change = on("/v1/gear/prices", refuse_twice)
+    assert [finding.outcome for finding in run_checks(Deployment(proxy.url, service[1]), [ENTRIES["prices"]])] == [
+        "passed"
+    ]
+
+
+def test_a_file_with_more_than_the_token_is_refused_and_not_printed() -> None:
+    result = conform("http://127.0.0.1:1", "id: tok_1\ntoken: gear_secret\nwebhookSecret: whsec_secret")
+    assert result.exit_code == 2
+    assert "the token and nothing else" in result.output
+    assert "secret" not in result.output
+
+
 def test_nobody_answers() -> None:
     result = conform("http://127.0.0.1:1", "none", "--part", "http")
     assert result.exit_code == 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.api.catalogue import CS2, put_index
+from tests.support.api.catalogue import CS2, put_index, simple_item
 from tests.support.api.described_examples import ITEM
 from tests.support.app import new_token, serving, settings_for
 
@@ -35,7 +35,7 @@ async def test_a_model_searches_and_orders_in_the_sandbox_alone(
     from mcp import ClientSession, StdioServerParameters, stdio_client
 
     settings = settings_for(opensearch_url, index_prefix, tmp_path)
-    put_index(settings, CS2, [ITEM])
+    put_index(settings, CS2, [ITEM, simple_item(-77, 10, "AWP | Asiimov (Field-Tested)")])
     server = serving(settings)
     client = await asyncio.to_thread(server.__enter__)
     try:
@@ -55,7 +55,7 @@ async def test_a_model_searches_and_orders_in_the_sandbox_alone(
             assert (await call(session, "search", sort="sideways"))["error"]["code"] == "validation_failed"
             if orders:
                 assert (await call(session, "order", item_id="-10", **ORDER))["order"]["state"] == "created"
-                refused = await call(session, "order", item_id=str(ITEM["id"]), **ORDER)
-                assert "only sandbox items" in refused["error"]
+                for real in (str(ITEM["id"]), "-77"):
+                    assert "only sandbox items" in (await call(session, "order", item_id=real, **ORDER))["error"]
     finally:
         await asyncio.to_thread(server.__exit__, None, None, None)

@@ -116,12 +116,15 @@ async def test_suggestions_and_pages_of_a_relaxed_text_cost_more(limited: Limite
 
 async def test_a_cost_that_is_not_left_is_a_429_and_one_above_the_limit_takes_all(limited: Limited) -> None:
     grouped = {"groupBy": "name", "sort": "name_desc"}
-    async with limited(rate_limit=f"{costs.SORTED_GROUPS_COST}/day") as app:
+    async with limited(rate_limit=f"{costs.SORTED_GROUPS_COST + 1}/day") as app:
+        assert (await app.search({})).status_code == 200
         error = error_of(await app.search(grouped), "rate_limited")
         assert f"costs {costs.SORTED_GROUPS_COST}" in error["message"]
-        assert (await app.search({})).status_code == 200
-    async with limited(rate_limit="2/day") as app:
-        error_of(await app.search(grouped), "rate_limited")
+    for limit in ("1/day", "5/day"):
+        async with limited(rate_limit=limit) as app:
+            response = await app.search({**grouped, "facets": ["type"]})
+            assert (response.status_code, remaining(response)) == (200, 0)
+            error_of(await app.search({"limit": 3}), "rate_limited")
 
 
 async def test_requests_that_the_scope_forbids_are_counted(limited: Limited) -> None:
