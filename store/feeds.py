@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.upsert import upsert
 from store.leases import LeaseLostError, Leases
-from store.records import Place
+from store.records import LogPosition
 from store.schema import feed_segments, feeds
 
 LEASES: Final = Leases(feeds, {"term": feeds.c.term + 1})
@@ -48,9 +48,9 @@ class Feed:
         return self.segments[-1]
 
     @property
-    def end(self) -> Place:
+    def end(self) -> LogPosition:
         """The last change that is committed."""
-        return Place(self.newest.id, self.committed)
+        return LogPosition(self.newest.id, self.committed)
 
 
 async def activate(connection: AsyncConnection, name: str, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""Rows as values: orders, events, planned moves, places in the feed, matches, callbacks and attempts. Pure."""
+"""Rows as values: orders, events, planned moves, positions in logs, matches, callbacks and attempts. Pure."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -140,8 +140,8 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Place:
-    """The change `seq` of a log, or the place before its first one; of no log where nothing was read yet."""
+class LogPosition:
+    """The change `seq` of a log, or the position before its first one; of no log where nothing was read yet."""
 
     segment: str | None
     seq: int

@@ -18,7 +18,7 @@ from api.engine.errors import NotLoadedError
 from api.engine.feed import LOG_INDEX_SUFFIX, FeedEngine
 from api.errors import ApiError
 from store.feeds import Feed, Segment
-from store.records import Place
+from store.records import LogPosition
 
 MAX_SIDES: Final = 3
 _ID_BYTES: Final = 8
@@ -39,7 +39,7 @@ class ChangePage:
     """Changes in their order; `end` is up to where they are all, `more` whether there are more committed ones."""
 
     changes: Sequence[Change]
-    end: Place
+    end: LogPosition
     more: bool
     _responses: dict[tuple[int, int], bytes] = field(default_factory=dict)
 
@@ -48,7 +48,7 @@ class ChangePage:
         unread = [change for change in self.changes if change.seq > seq]
         if len(unread) <= limit:
             return ChangePage(unread, self.end, self.more)
-        return ChangePage(unread[:limit], Place(self.end.segment, unread[limit - 1].seq), more=True)
+        return ChangePage(unread[:limit], LogPosition(self.end.segment, unread[limit - 1].seq), more=True)
 
     def response(self, seq: int, limit: int) -> bytes:
         """The body for a reader who has read up to this change; made once for all of them."""
@@ -66,10 +66,10 @@ def new_segment(feed: Feed, now: datetime) -> Segment:
     )
 
 
-def segments_from(feed: Feed, place: Place) -> Sequence[Segment]:
-    """The log with a place and those after it; none where the place is in no log of the feed."""
-    at = next((at for at, each in enumerate(feed.segments) if each.id == place.segment), None)
-    if at is None or not feed.segments[at].first - 1 <= place.seq <= feed.segments[at].last:
+def segments_from(feed: Feed, position: LogPosition) -> Sequence[Segment]:
+    """The log with a position and those after it; none where the position is in no log of the feed."""
+    at = next((at for at, each in enumerate(feed.segments) if each.id == position.segment), None)
+    if at is None or not feed.segments[at].first - 1 <= position.seq <= feed.segments[at].last:
         return ()
     return feed.segments[at:]
 
@@ -86,7 +86,7 @@ class ChangeLog:
     def index(self, segment: str) -> str:
         return self.name(segment) + LOG_INDEX_SUFFIX
 
-    async def read(self, feed: Feed, subscription: Subscription, since: Place, limit: int) -> ChangePage:
+    async def read(self, feed: Feed, subscription: Subscription, since: LogPosition, limit: int) -> ChangePage:
         """The next changes after a bookmark; raises ApiError `bookmark_expired`, `search_unavailable`."""
         segments = segments_from(feed, since)
         if not segments:
@@ -118,7 +118,7 @@ class ChangeLog:
             more = more or len(part) > missing
             changes += part[:missing]
             after = changes[-1].seq if changes else after
-        return ChangePage(changes, Place(segment.id, changes[-1].seq if more else segment.last), more)
+        return ChangePage(changes, LogPosition(segment.id, changes[-1].seq if more else segment.last), more)
 
     async def indices(self) -> list[str]:
         """Those of this service's logs; the prefix of another service may begin like its own."""

@@ -27,7 +27,7 @@ from api.token_cache import TokenCache
 from mappings.platforms import Platforms
 from store.auth.tokens import Token
 from store.connection.errors import StoreUnavailable
-from store.records import Place
+from store.records import LogPosition
 
 router = APIRouter(tags=["search"])
 STREAM: Final = "text/event-stream"  # server-sent events (WHATWG HTML, 9.2)
@@ -131,7 +131,7 @@ async def _events(
 def _events_of(page: ChangePage) -> bytes:
     """The changes, and where the reader is: without data an `id` is no event, but is remembered all the same."""
     listed = b"".join(
-        b"id: %b\ndata: %b\n\n" % (bookmark.encode(Place(page.end.segment, change.seq)).encode(), change.content)
+        b"id: %b\ndata: %b\n\n" % (bookmark.encode(LogPosition(page.end.segment, change.seq)).encode(), change.content)
         for change in page.changes
     )
     return listed + b"id: %b\n\n" % bookmark.encode(page.end).encode()

@@ -19,7 +19,7 @@ from store import feeds
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.feeds import Feed
-from store.records import Place
+from store.records import LogPosition
 
 POLL_SECONDS: Final = 0.2
 RETRY_SECONDS: Final = 1.0
@@ -39,13 +39,13 @@ class _Group:
 
     subscription: Subscription
     low: int
-    end: Place
+    end: LogPosition
     page: "asyncio.Future[ChangePage | None]"
     readers: int = 0
     is_current: bool = True
     waiters: Waiters = field(default_factory=Waiters)
 
-    def covers(self, since: Place) -> bool:
+    def covers(self, since: LogPosition) -> bool:
         """Whether what follows a bookmark is known to be nothing, up to the end."""
         return self.is_current and since.segment == self.end.segment and self.low <= since.seq <= self.end.seq
 
@@ -112,7 +112,7 @@ class Tail:
             raise ApiError("search_unavailable", STARTING) from error
 
     async def next_page(
-        self, subscription: Subscription, since: Place, limit: int, seconds: float
+        self, subscription: Subscription, since: LogPosition, limit: int, seconds: float
     ) -> tuple[ChangePage, int]:
         """The changes after a bookmark, waited for where there are none yet, and up to which number they are read
         already. Raises ApiError `bookmark_expired`, `search_unavailable`, and StoreUnavailable.
@@ -136,7 +136,7 @@ class Tail:
             if following is not None and (not following.changes or following.changes[-1].seq > page.end.seq):
                 return following, page.end.seq
 
-    async def _read(self, subscription: Subscription, since: Place, limit: int) -> ChangePage:
+    async def _read(self, subscription: Subscription, since: LogPosition, limit: int) -> ChangePage:
         feed = await self.find()
         if feed is None:
             raise ApiError("bookmark_expired")

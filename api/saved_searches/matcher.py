@@ -1,6 +1,6 @@
 """The matcher: one of all workers asks the log of changes with every saved search, and queues what it finds.
 
-Its place in the log moves in the transaction that queues the callbacks: each match is queued once, whenever it stops.
+Its position in the log moves in the transaction that queues callbacks: each match is queued once, whenever it stops.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ from api.saved_searches.compiled import (
     request_of,
     sequences_by_clause,
 )
-from api.saved_searches.prefilter import Batch, Fields, new_candidates, places_in
+from api.saved_searches.prefilter import Batch, Fields, new_candidates, set_bits
 from mappings.platforms import Platforms
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.feeds import Feed, Segment
 from store.leases import LeaseLostError
-from store.records import Place
+from store.records import LogPosition
 from store.saved_searches import matching, searches
 
 TICK_SECONDS: Final = 0.5
@@ -89,7 +89,7 @@ class Matcher:
         self.lease = Lease(store, matching.LEASES, self.name, LEASE_SECONDS, RENEW_SECONDS)
         self._fields = Fields(feed.engine.properties)
         self.clauses = ClauseCache(feed.engine, store, platforms, self._fields, limits.max_read)
-        self._failing: Place | None = None  # the last change of the smallest batch that failed unexpectedly
+        self._failing: LogPosition | None = None  # the last change of the smallest batch that failed unexpectedly
         self._failures = 0  # one after the other
         self._limits = limits
         self.on_match: Callable[[], None] = lambda: None
@@ -135,7 +135,7 @@ class Matcher:
         feed = await self._tail.recorded()
         # read after the feed: a search that is not among them was saved after what is matched now was committed
         async with self._store.reading() as connection:
-            before = await matching.place(connection, self.name)
+            before = await matching.position(connection, self.name)
             has_more = before != feed.end
             live = await searches.live(connection, datetime.now(UTC)) if has_more else {}
         if not has_more:
@@ -153,7 +153,7 @@ class Matcher:
         except (ApiError, StoreUnavailable, LeaseLostError):
             raise
         except Exception:
-            self._failing, self._failures = Place(segment.id, last), self._failures + 1
+            self._failing, self._failures = LogPosition(segment.id, last), self._failures + 1
             if last > before.seq + 1 or self._failures < self._limits.max_failures:
                 self._measure(has_more=True)
                 raise  # the worker logs it, and less is tried next
@@ -161,7 +161,7 @@ class Matcher:
             await self._skip(before, self._failing)
         return True
 
-    def _narrowed(self, segment: Segment, before: Place, last: int) -> int:
+    def _narrowed(self, segment: Segment, before: LogPosition, last: int) -> int:
         """Up to which change to match: after an unexpected error up to the middle of what failed."""
         failing = self._failing
         if failing is None or failing.segment != segment.id or failing.seq <= before.seq:
@@ -169,17 +169,17 @@ class Matcher:
             return last
         return min(last, before.seq + max(1, (failing.seq - before.seq) // 2))
 
-    async def _begin_anew(self, feed: Feed, before: Place) -> None:
+    async def _begin_anew(self, feed: Feed, before: LogPosition) -> None:
         await self._skip(before, feed.end)
         log.error("the log of changes is gone: saved searches go on from now, and their gapAt says so")
 
-    async def _skip(self, before: Place, after: Place) -> None:
-        """Goes on without what is between two places."""
+    async def _skip(self, before: LogPosition, after: LogPosition) -> None:
+        """Goes on without what is between two positions."""
         async with self._store.transaction() as connection:
             await matching.advance(connection, self.name, before, after)
             await matching.mark_all_gaps(connection, datetime.now(UTC))
 
-    async def _match(self, segment: Segment, before: Place, last: int, live: Mapping[str, int]) -> None:
+    async def _match(self, segment: Segment, before: LogPosition, last: int, live: Mapping[str, int]) -> None:
         """Queues what the searches find in the changes up to `last` of a log, or in fewer where that is much."""
         searches_of, missed = await self.clauses.read(live)
         seqs_of: dict[str, list[int]] = {}
@@ -199,7 +199,7 @@ class Matcher:
         bodies = {each: bodies_of(seqs, contents, size) for each, seqs in seqs_of.items() if seqs}
         async with self._store.transaction() as connection:
             now = datetime.now(UTC)
-            await matching.advance(connection, self.name, before, Place(segment.id, last))
+            await matching.advance(connection, self.name, before, LogPosition(segment.id, last))
             await matching.queue_callbacks(connection, bodies, now)
             await matching.mark_gaps(connection, missed, now)
         if bodies:
@@ -208,8 +208,8 @@ class Matcher:
     async def _prefiltered(
         self, segment: Segment, clauses: Sequence[Compiled], after: int, last: int
     ) -> list[tuple[Compiled, int]]:
-        """Those that the changes (after, last] may concern, each with the set of these changes by their places; similar
-        ones are neighbours.
+        """Those that the changes (after, last] may concern, each with the set of these changes by their positions;
+        similar ones are neighbours.
         """
         log_name = self._log.name(segment.id)
         sides: dict[int, dict[int, Mapping[str, Sequence[object]]]] = {Side.BEFORE: {}, Side.AFTER: {}}
@@ -244,7 +244,7 @@ class Matcher:
         """
         matches: dict[Compiled, list[int]] = {}
         counts, refused = Counter[int](), list[int]()
-        listed = [(number, clause, places) for number, (clause, places) in enumerate(candidates)]
+        listed = [(number, clause, bits) for number, (clause, bits) in enumerate(candidates)]
         parts = [listed[begin : begin + MAX_CLAUSES] for begin in range(0, len(listed), MAX_CLAUSES)]
         for begin in range(0, len(parts), MAX_AT_ONCE):
             if not await self._is_leased():
@@ -266,8 +266,8 @@ class Matcher:
         may have more clauses than it takes. One that does not answer is asked nothing more.
         """
         log_name = self._log.name(segment.id)
-        places = reduce(operator.or_, (places for _, _, places in part)) & ~(-1 << len(changes))
-        seqs = [changes[place] for place in places_in(places)]
+        bits = reduce(operator.or_, (each for _, _, each in part)) & ~(-1 << len(changes))
+        seqs = [changes[at] for at in set_bits(bits)]
         if not seqs:
             return []
         try:

@@ -53,12 +53,12 @@ def _has_values(field: Clause) -> bool:
 
 
 class Batch:
-    """One side of some changes: by a change's place in the batch, what its item has in each field."""
+    """One side of some changes: by a change's position in the batch, what its item has in each field."""
 
     def __init__(self, fields: Fields, items: Mapping[int, Mapping[str, Sequence[Any]]]) -> None:
         self.fields = fields
         self._items = items
-        self.all = sum(1 << place for place in items)
+        self.all = sum(1 << position for position in items)
         self._having: dict[str, dict[str, int]] = {}
         self._words: dict[str, tuple[dict[str, int], list[str], int]] = {}
         self._numbers: dict[str, tuple[list[Any], list[int]]] = {}
@@ -69,15 +69,15 @@ class Batch:
         if bits_of is None:
             bits_of = self._having[field] = defaultdict(int)
             source = self.fields.folded.get(field)
-            for place, value in self._values(source or field):
-                bits_of[fold(value) if source else str(value)] |= 1 << place
+            for position, value in self._values(source or field):
+                bits_of[fold(value) if source else str(value)] |= 1 << position
         return _certain(_union(bits_of.get(value, 0) for value in values))
 
     def between(self, field: str, low: Any, high: Any) -> MatchBounds:
         """The changes whose item has a number within inclusive bounds; None: no bound."""
         if field not in self._numbers:
-            pairs = sorted((value, place) for place, value in self._values(field))
-            below = accumulate((1 << place for _, place in pairs), operator.or_, initial=0)
+            pairs = sorted((value, position) for position, value in self._values(field))
+            below = accumulate((1 << position for _, position in pairs), operator.or_, initial=0)
             self._numbers[field] = [value for value, _ in pairs], list(below)
         values, below_of = self._numbers[field]
         begin = 0 if low is None else bisect_left(values, low)
@@ -89,11 +89,11 @@ class Batch:
         if field not in self._words:
             bits_by_word, unknown = defaultdict[str, int](int), 0
             for source in self.fields.words[field]:
-                for place, value in self._values(source):
+                for position, value in self._values(source):
                     words = _letters(value) if field.endswith(".letters") else _words_and_joins(value)
-                    unknown |= (words is None) << place
+                    unknown |= (words is None) << position
                     for each in words or ():
-                        bits_by_word[each] |= 1 << place
+                        bits_by_word[each] |= 1 << position
             self._words[field] = bits_by_word, sorted(bits_by_word), unknown
         bits_of, listed, unknown = self._words[field]
         if is_prefix:
@@ -104,17 +104,17 @@ class Batch:
         return bits, bits | unknown
 
     def _values(self, source: str) -> Iterator[tuple[int, Any]]:
-        return ((place, value) for place, item in self._items.items() for value in item.get(source, ()))
+        return ((position, value) for position, item in self._items.items() for value in item.get(source, ()))
 
 
-def places_in(bits: int) -> list[int]:
-    """The places of a set, ascending."""
-    places = []
+def set_bits(bits: int) -> list[int]:
+    """The positions of the bits that are set, ascending."""
+    positions = []
     while bits:
         lowest = bits & -bits
-        places.append(lowest.bit_length() - 1)
+        positions.append(lowest.bit_length() - 1)
         bits ^= lowest
-    return places
+    return positions
 
 
 def new_candidates(prefilter: Prefilter, before: Batch, after: Batch) -> int:

@@ -29,7 +29,7 @@ from mappings.platforms import Platforms
 from mappings.timestamps import rfc3339
 from store.auth.tokens import Token
 from store.connection.engine import Store
-from store.records import Place
+from store.records import LogPosition
 from store.saved_searches import matching, searches
 from store.saved_searches.searches import SavedSearch, TooManySearchesError, new_id
 
@@ -160,11 +160,11 @@ def _refuse_pages(token: Token) -> None:
         raise ApiError("forbidden", "a token for web pages, which everybody can read, has no saved searches")
 
 
-async def _saved(store: Store, matcher: str, search: SavedSearch, place: Place, limit: int) -> SavedSearch:
+async def _saved(store: Store, matcher: str, search: SavedSearch, position: LogPosition, limit: int) -> SavedSearch:
     try:
         async with store.transaction() as connection:
             await check_endpoint(connection, search.token_id, search.callback_url)
-            await matching.begin(connection, matcher, place, search.created_at)
+            await matching.begin(connection, matcher, position, search.created_at)
             return await searches.add(connection, search, limit)
     except TooManySearchesError as error:
         message = f"the token has {limit} saved searches, which is its limit: delete one"

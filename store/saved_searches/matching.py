@@ -1,4 +1,4 @@
-"""The matcher's lease and place, and the callbacks of what it finds, which are committed with its next place."""
+"""The matcher's lease and position, and the callbacks of what it finds, which are committed with its next position."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from store.connection.upsert import upsert
 from store.leases import LeaseLostError, Leases
 from store.outbox.callbacks import pending_row
-from store.records import Place
+from store.records import LogPosition
 from store.saved_searches.searches import any_live
 from store.schema import PENDING, deliveries, saved_searches, search_matchers, search_matches
 
@@ -36,26 +36,26 @@ async def ensure(connection: AsyncConnection, name: str) -> None:
     await connection.execute(statement.on_conflict_do_nothing())
 
 
-async def begin(connection: AsyncConnection, name: str, at: Place, now: datetime) -> None:
-    """Puts the matcher at a place where it has none, and where there is nothing before for it to match."""
+async def begin(connection: AsyncConnection, name: str, at: LogPosition, now: datetime) -> None:
+    """Puts the matcher at a position where it has none, and where there is nothing before for it to match."""
     await ensure(connection, name)
     is_named = search_matchers.c.name == name
-    # locked before searches are looked for: a search that is being saved meanwhile begins at an earlier place
+    # locked before searches are looked for: a search that is being saved meanwhile begins at an earlier position
     segment = await connection.scalar(select(search_matchers.c.segment).where(is_named).with_for_update())
     if segment is None or not await any_live(connection, now):
         await connection.execute(update(search_matchers).where(is_named).values(segment=at.segment, seq=at.seq))
 
 
-async def place(connection: AsyncConnection, name: str) -> Place:
+async def position(connection: AsyncConnection, name: str) -> LogPosition:
     """The change up to which all searches are matched."""
     row = (await connection.execute(select(search_matchers).where(search_matchers.c.name == name))).one()
-    return Place(row.segment, row.seq)
+    return LogPosition(row.segment, row.seq)
 
 
-async def advance(connection: AsyncConnection, name: str, before: Place, after: Place) -> None:
-    """Moves from one place to the next; raises LeaseLostError where another matcher has gone on from there."""
-    place = search_matchers.c.segment == before.segment, search_matchers.c.seq == before.seq
-    statement = update(search_matchers).where(search_matchers.c.name == name, *place)
+async def advance(connection: AsyncConnection, name: str, before: LogPosition, after: LogPosition) -> None:
+    """Moves from one position to the next; raises LeaseLostError where another matcher has gone on from there."""
+    at_before = search_matchers.c.segment == before.segment, search_matchers.c.seq == before.seq
+    statement = update(search_matchers).where(search_matchers.c.name == name, *at_before)
     moved = await connection.execute(statement.values(segment=after.segment, seq=after.seq))
     if not moved.rowcount:
         raise LeaseLostError

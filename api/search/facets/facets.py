@@ -19,10 +19,10 @@ from itertools import islice
 from api.engine.clauses import Clause, aggregation_request
 from api.engine.responses import EngineResponse, Json, Source, total_of
 from api.search.facets.histograms import (
-    Places,
+    BucketCounts,
     are_possible,
     buckets,
-    counts_by_place,
+    counts_by_bucket,
     extremes_of,
     extremes_request,
     histogram,
@@ -87,7 +87,7 @@ class FacetCounting:
         if self._responses is None:
             await self.search_all([])
         counts: dict[Filter, Counts] = {}
-        histograms: dict[Filter, tuple[FacetRequest, Places]] = {}
+        histograms: dict[Filter, tuple[FacetRequest, BucketCounts]] = {}
         facets: Json = dict.fromkeys(row.name for row in _requested_rows(self._query))
         incomplete: set[Filter] = set()
         remaining = iter(self._responses or ())
@@ -95,7 +95,7 @@ class FacetCounting:
             responses = list(islice(remaining, len(request.bodies)))
             for row in request.rows:
                 if row.kind is not Kind.FOLDED:
-                    histograms[row] = request, _places(row, self._query.minor_digits, responses)
+                    histograms[row] = request, _bucket_counts(row, self._query.minor_digits, responses)
                     continue
                 counted = _values(row, responses)
                 if counted is None:
@@ -121,7 +121,7 @@ class FacetCounting:
         request: FacetRequest,
         responses: Sequence[EngineResponse],
         counts: Mapping[Filter, Counts],
-        histograms: Mapping[Filter, tuple[FacetRequest, Places]],
+        histograms: Mapping[Filter, tuple[FacetRequest, BucketCounts]],
         items: int,
     ) -> bool:
         """Whether the counts of a request are consistent with a total of `items`."""
@@ -134,23 +134,23 @@ class FacetCounting:
         selected = set(map(_folded, getattr(self._query.body.filters, row.name)))
         return sum(count for value, count in counts[row].items() if count and _folded(value) in selected) == items
 
-    async def _histograms(self, counted: Mapping[Filter, tuple[FacetRequest, Places]]) -> Json:
+    async def _histograms(self, counted: Mapping[Filter, tuple[FacetRequest, BucketCounts]]) -> Json:
         """The histograms with the lowest and highest value of each; raises RefreshedError."""
         digits = self._query.minor_digits
         bodies = {
-            row: [extremes_request(row, digits, part, places) for part in request.parts]
-            for row, (request, places) in counted.items()
-            if places
+            row: [extremes_request(row, digits, part, counts) for part in request.parts]
+            for row, (request, counts) in counted.items()
+            if counts
         }
         requests = [body for each in bodies.values() for body in each]
         responses = iter(await self._source.search_all(requests) if requests else [])
-        places = {row: places for row, (_, places) in counted.items()}
+        counts = {row: counts for row, (_, counts) in counted.items()}
         extremes = {
-            row: extremes_of(row, list(islice(responses, len(each))), places[row]) for row, each in bodies.items()
+            row: extremes_of(row, list(islice(responses, len(each))), counts[row]) for row, each in bodies.items()
         }
         if None in extremes.values():
             raise RefreshedError
-        return {row.name: histogram(row, digits, places[row], extremes.get(row)) for row in counted}
+        return {row.name: histogram(row, digits, counts[row], extremes.get(row)) for row in counted}
 
     async def _existing_values(self, selected: dict[Filter, list[str]]) -> dict[Filter, Counts]:
         """For each field the values of the platforms, on offer or not, that its filter finds with the selected ones."""
@@ -263,15 +263,15 @@ def _facet_request(query: SearchQuery, rows: tuple[Filter, ...], *, in_parts: bo
     return FacetRequest(rows, clause, parts, bodies)
 
 
-def _places(row: Filter, minor_digits: int, responses: Sequence[EngineResponse]) -> Places:
-    """Items by the place of their bucket, in all parts together; raises RefreshedError for a place that is none."""
-    places = Counter[int]()
+def _bucket_counts(row: Filter, minor_digits: int, responses: Sequence[EngineResponse]) -> BucketCounts:
+    """Items by the position of their bucket, in all parts together; raises RefreshedError for a bucket that is none."""
+    bucket_counts = Counter[int]()
     for response in responses:
-        counts = counts_by_place(row, minor_digits, response)
+        counts = counts_by_bucket(row, minor_digits, response)
         if counts is None:
             raise RefreshedError
-        places.update(counts)
-    return places
+        bucket_counts.update(counts)
+    return bucket_counts
 
 
 def _values(row: Filter, responses: Sequence[EngineResponse]) -> Counts | None:

@@ -15,7 +15,8 @@ from api.changes.log import ChangePage, Subscription
 from api.changes.schemas import MAX_CHANGES
 from api.settings import Settings
 from mappings.platforms import read_platforms
-from store import feeds, records
+from store import feeds
+from store.records import LogPosition
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of, fields_of
 from tests.support.api.platform_files import platform_folder
@@ -147,7 +148,7 @@ async def test_a_page_that_was_read_for_others_takes_nobody_back(
     change_log = app.app.state.services[ChangeFeed].log
     read, is_read, may_respond = change_log.read, asyncio.Event(), asyncio.Event()
 
-    async def slowly(feed: feeds.Feed, subscription: Subscription, since: records.Place, limit: int) -> ChangePage:
+    async def slowly(feed: feeds.Feed, subscription: Subscription, since: LogPosition, limit: int) -> ChangePage:
         page: ChangePage = await read(feed, subscription, since, limit)
         if limit == MAX_CHANGES and page.changes:
             is_read.set()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from api.changes.entries import Difference, Side
 from api.engine.feed import FeedEngine
 from api.saved_searches.compiled import Compiled, compiled, read_request, request_of, sequences_by_clause
-from api.saved_searches.prefilter import Batch, Fields, new_candidates, places_in
+from api.saved_searches.prefilter import Batch, Fields, new_candidates, set_bits
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.document import NOT_IN_LISTING, index_document
 from store.saved_searches.searches import SavedSearch, new_id
@@ -114,7 +114,7 @@ def test_what_the_engine_tells_is_never_left_out(log: Log, drawn: list[dict[str,
     searches = [search for body in drawn if (search := _compiled(log, body)) is not None]
     matches = log.matches(searches)
     for number, search in enumerate(searches):
-        candidates = places_in(new_candidates(search.prefilter, log.before, log.after))
+        candidates = set_bits(new_candidates(search.prefilter, log.before, log.after))
         assert set(matches.get(str(number), ())) <= set(candidates), search.clause
 
 
@@ -134,6 +134,6 @@ def test_what_can_be_judged_is_not_asked_in_vain(log: Log, body: dict[str, Any])
     matches = log.matches([search])["0"]
     assert matches
     # what has words beyond ASCII is asked for as well
-    candidates = places_in(new_candidates(search.prefilter, log.before, log.after))
+    candidates = set_bits(new_candidates(search.prefilter, log.before, log.after))
     unknown = 0 if "query" not in body else log.after.with_word("text", "x")[1]
-    assert set(candidates) - set(matches) <= set(places_in(unknown))
+    assert set(candidates) - set(matches) <= set(set_bits(unknown))

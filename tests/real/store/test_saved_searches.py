@@ -11,7 +11,7 @@ from store.auth import tokens
 from store.auth.tokens import CreatedToken
 from store.connection.engine import Store
 from store.outbox import deliveries
-from store.records import Place
+from store.records import LogPosition
 from store.saved_searches import matching, searches
 from tests.support.store.fixtures import NOW
 from tests.support.store.saved_search import search_of
@@ -20,16 +20,16 @@ MATCHER = "gear"
 
 
 async def save(store: Store, token: CreatedToken, seq: int, begins: asyncio.Event) -> None:
-    """Saves a search at a place of the log; sets the event once its transaction has begun."""
+    """Saves a search at a position of the log; sets the event once its transaction has begun."""
     async with store.transaction() as connection:
         begins.set()
-        await matching.begin(connection, MATCHER, Place("log", seq), NOW)
+        await matching.begin(connection, MATCHER, LogPosition("log", seq), NOW)
         await searches.add(connection, search_of(token, f"from {seq}", seq), 10)
 
 
-async def place_of(store: Store) -> Place:
+async def position_of(store: Store) -> LogPosition:
     async with store.reading() as connection:
-        return await matching.place(connection, MATCHER)
+        return await matching.position(connection, MATCHER)
 
 
 async def test_a_search_that_is_saved_beside_the_first_moves_the_place_no_further(
@@ -40,13 +40,13 @@ async def test_a_search_that_is_saved_beside_the_first_moves_the_place_no_furthe
         await matching.ensure(connection, MATCHER)
     begins = asyncio.Event()
     async with asyncio.TaskGroup() as tasks, store.transaction() as connection:
-        await matching.begin(connection, MATCHER, Place("log", 5), NOW)
+        await matching.begin(connection, MATCHER, LogPosition("log", 5), NOW)
         tasks.create_task(save(store, token, 9, begins))
         with suppress(TimeoutError):  # SQLite lets one write at a time
             await asyncio.wait_for(begins.wait(), 1)
         await asyncio.sleep(0.3)
         await searches.add(connection, search_of(token, "first", 5), 10)
-    assert await place_of(store) == Place("log", 5)
+    assert await position_of(store) == LogPosition("log", 5)
 
 
 async def test_without_a_live_search_the_place_is_that_of_the_next(store: Store, token: CreatedToken) -> None:
@@ -55,7 +55,7 @@ async def test_without_a_live_search_the_place_is_that_of_the_next(store: Store,
         (search,) = await searches.list_newest(connection, token.token.id, None, 10)
         assert await searches.remove(connection, token.token.id, search.id, NOW + timedelta(seconds=1))
     await save(store, token, 9, asyncio.Event())
-    assert await place_of(store) == Place("log", 9)
+    assert await position_of(store) == LogPosition("log", 9)
 
 
 @pytest.mark.parametrize("revoked", [False, True])

@@ -4,12 +4,12 @@ import pytest
 
 from api.changes.bookmark import decode, encode
 from api.errors import ApiError
-from store.records import Place
+from store.records import LogPosition
 
 
 def test_a_bookmark_is_read_as_it_was_given_out() -> None:
-    place = Place("0123456789abcdef", 42)
-    assert decode(encode(place)) == place
+    position = LogPosition("0123456789abcdef", 42)
+    assert decode(encode(position)) == position
 
 
 @pytest.mark.parametrize(

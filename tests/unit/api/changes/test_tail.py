@@ -16,7 +16,7 @@ from api.changes.tail import Tail
 from store import feeds
 from store.connection.engine import Store
 from store.feeds import Feed, Segment
-from store.records import Place
+from store.records import LogPosition
 
 NOW = datetime.now(UTC)
 SEGMENT = Segment(id="5f0c2a9be1d34780", first=1, last=7, opened_at=NOW, closed_at=None)
@@ -35,7 +35,7 @@ class QuietLog:
 
     feed = "gear"
 
-    async def read(self, feed: Feed, subscription: Subscription, since: Place, limit: int) -> ChangePage:
+    async def read(self, feed: Feed, subscription: Subscription, since: LogPosition, limit: int) -> ChangePage:
         return ChangePage([], feed.end, more=False)
 
 

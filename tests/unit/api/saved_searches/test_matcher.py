@@ -28,7 +28,7 @@ from api.settings import Settings
 from store import feeds
 from store.connection.engine import Store
 from store.feeds import Segment
-from store.records import Place
+from store.records import LogPosition
 from store.saved_searches import matching, searches
 from store.saved_searches.searches import SavedSearch
 from store.schema import saved_searches, search_matches
@@ -87,7 +87,7 @@ async def save(store: Store, token_id: str, count: int, changes: int, since: int
         segment = Segment(id="0" * 16, first=1, last=0, opened_at=NOW, closed_at=None)
         await feeds.open_segment(connection, NAME, 0, segment)
         await feeds.commit(connection, NAME, 0, segment.id, changes, "{}")
-        await matching.begin(connection, NAME, Place(segment.id, 0), NOW)
+        await matching.begin(connection, NAME, LogPosition(segment.id, 0), NOW)
         for number in range(count):
             search = SavedSearch(
                 id=searches.new_id(),
@@ -155,8 +155,8 @@ async def test_a_burst_for_many_broad_searches_is_matched_in_parts_and_holds_up_
         for run in (1, 2):
             await matcher.run_once()
             async with desk.store.reading() as connection:
-                place = await matching.place(connection, NAME)
-            assert place.seq == run * LIMITS.max_matches // SEARCHES
+                position = await matching.position(connection, NAME)
+            assert position.seq == run * LIMITS.max_matches // SEARCHES
             assert set((await numbers_of_matches(desk.store)).values()) == {run}
         measuring.cancel()
     assert engine.pairs < SEARCHES * CHANGES / 2, "most are dropped before the engine is asked for them"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.saved_searches.prefilter import Batch, Fields, new_candidates, places_in, prefilter_of
+from api.saved_searches.prefilter import Batch, Fields, new_candidates, prefilter_of, set_bits
 from mappings.definition import read_definition
 
 FIELDS = Fields(read_definition().log_properties())
@@ -58,14 +58,14 @@ ALL, NONE = [0, 1, 2], list[int]()
 )
 def test_what_surely_and_possibly_matches(clause: dict[str, Any], sure: list[int], possible: list[int]) -> None:
     candidates = prefilter_of(FIELDS, clause)(BATCH)
-    assert (places_in(candidates[0]), places_in(candidates[1])) == (sure, possible)
+    assert (set_bits(candidates[0]), set_bits(candidates[1])) == (sure, possible)
 
 
 def test_a_change_is_a_candidate_where_its_item_may_match_and_did_not_surely_match_before() -> None:
     cheap = {"range": {"price.ascending": {"lte": 600}}}
     before = Batch(FIELDS, {0: {"price.ascending": [700]}, 1: {"price.ascending": [500]}})
-    assert places_in(new_candidates(prefilter_of(FIELDS, cheap), before, BATCH)) == [0, 2]
-    assert places_in(new_candidates(prefilter_of(FIELDS, {"bool": {"filter": [cheap, UNKNOWN]}}), before, BATCH)) == [
+    assert set_bits(new_candidates(prefilter_of(FIELDS, cheap), before, BATCH)) == [0, 2]
+    assert set_bits(new_candidates(prefilter_of(FIELDS, {"bool": {"filter": [cheap, UNKNOWN]}}), before, BATCH)) == [
         0,
         2,
     ]

@@ -22,7 +22,7 @@ from api.search.facets.facets import (
     has_empty_selected,
 )
 from api.search.facets.histograms import (
-    counts_by_place,
+    counts_by_bucket,
     extremes_of,
     extremes_request,
     histogram,
@@ -118,18 +118,18 @@ def edges_of(row: Filter, minor_digits: int) -> Sequence[float]:
 
 def engine_counts(row: Filter, minor_digits: int, numbers: list[float]) -> EngineResponse:
     """What the engine answers to the aggregations for these values."""
-    places = Counter(bucket_of(value, edges_of(row, minor_digits)) for value in numbers)
+    bucket_counts = Counter(bucket_of(value, edges_of(row, minor_digits)) for value in numbers)
     ends = {bucket_of(value, edges_of(row, minor_digits)) for value in (min(numbers), max(numbers))} if numbers else ()
-    count = sum(places[end] for end in ends)
+    count = sum(bucket_counts[end] for end in ends)
     extremes = {"count": count, "min": min(numbers, default=None), "max": max(numbers, default=None)}
-    buckets = [{"key": place, "doc_count": count} for place, count in places.items()]
+    buckets = [{"key": key, "doc_count": count} for key, count in bucket_counts.items()]
     return {"aggregations": {row.name: {"buckets": buckets, "sum_other_doc_count": 0, **extremes}}}
 
 
 def histogram_of(row: Filter, minor_digits: int, numbers: list[float]) -> Any:
     response = engine_counts(row, minor_digits, numbers)
-    places = counts_by_place(row, minor_digits, response) or {}
-    return histogram(row, minor_digits, places, extremes_of(row, [response], places) if places else None)
+    counts = counts_by_bucket(row, minor_digits, response) or {}
+    return histogram(row, minor_digits, counts, extremes_of(row, [response], counts) if counts else None)
 
 
 @pytest.mark.parametrize(
@@ -242,15 +242,15 @@ async def test_the_extremes_of_a_histogram_are_looked_for_in_its_first_and_last_
 
 
 @pytest.mark.parametrize(
-    ("row", "place", "clause"),
+    ("row", "bucket", "clause"),
     [
         (PRICE, 0, {"price.ascending": {"gte": 0, "lt": 1}}),
         (PRICE, 42, {"price.ascending": {"gte": 5 * 10**13, "lt": NO_PRICE}}),  # which is what has no price
         (FLOAT, 99, {"float": {"gte": 0.99}}),
     ],
 )
-def test_the_last_bucket_ends_with_the_highest_value_of_all(row: Filter, place: int, clause: Any) -> None:
-    request = extremes_request(row, 2, {"match_all": {}}, {place: 1})
+def test_the_last_bucket_ends_with_the_highest_value_of_all(row: Filter, bucket: int, clause: Any) -> None:
+    request = extremes_request(row, 2, {"match_all": {}}, {bucket: 1})
     assert request["query"] == {"bool": {"filter": [{"match_all": {}}, {"range": clause}]}}
 
 
