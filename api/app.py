@@ -46,7 +46,7 @@ from api.orders.index_sync import IndexSync
 from api.orders.responses import order_entries
 from api.orders.sandbox.worker import sandbox_moves
 from api.retention import retention
-from api.saved_searches.matcher import LIMITS, Limits
+from api.saved_searches.matcher import MATCHER_LIMITS, MatcherLimits
 from api.services import Services, open_services
 from api.settings import Settings
 from api.telemetry import logs, tracing
@@ -106,7 +106,7 @@ def create_app(
     *,
     body_seconds: float = BODY_SECONDS,
     intervals: Intervals = INTERVALS,
-    limits: Limits = LIMITS,
+    matcher_limits: MatcherLimits = MATCHER_LIMITS,
 ) -> FastAPI:
     """The service with these settings; raises PlatformFileError or AddressRefused where they are wrong."""
     platforms = platforms or read_platforms(settings.platform_files)
@@ -121,8 +121,9 @@ def create_app(
         async with AsyncExitStack() as resources:
             await resources.enter_async_context(measured_lag(metrics.process.observe_lag))
             admission = Admission(settings.max_concurrency, metrics.requests)
-            budget = admission.budgets["export"]
-            services = await open_services(settings, platforms, metrics, budget, resources, stop, intervals, limits)
+            services = await open_services(
+                settings, platforms, metrics, admission.budgets["export"], resources, stop, intervals, matcher_limits
+            )
             app.state.services = services.by_type()
             app.state.drain.on_begin = services.change_feed.tail.close
             trace_configs = await resources.enter_async_context(tracing.exporting(settings, services.orders.store))

@@ -19,7 +19,7 @@ MAX_CURSOR_CHARACTERS: Final = 100
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _CURSOR: Final = re.compile(r"([0-9]{1,17})/((ord|sch)_[A-Za-z0-9_-]{24})")
 
-Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="how many a page")]
+PageLimit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="how many a page")]
 Cursor = Annotated[
     str | None, Query(max_length=MAX_CURSOR_CHARACTERS, description="`nextCursor` of the page before, as it came")
 ]

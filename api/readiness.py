@@ -22,7 +22,7 @@ KEEP_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True)
-class State:
+class ReadinessState:
     """Why searches and orders do not work; None where they do."""
 
     search: ApiError | None
@@ -54,9 +54,9 @@ class Readiness:
         self._timeout = timeout
         self._checking = SingleFlight(tasks, self._check)
         self._checked_at = float("-inf")
-        self._last = State(None, None)
+        self._last = ReadinessState(None, None)
 
-    async def check(self) -> State:
+    async def check(self) -> ReadinessState:
         """The state at most a second ago."""
         if time.monotonic() - self._checked_at > KEEP_SECONDS:
             await self._checking.result()
@@ -66,7 +66,7 @@ class Readiness:
         engine_error, store_error = await asyncio.gather(self._check_engine(), self._check_store())
         # without the store only the tokens that it has confirmed work
         tokens_error = None if self._token_cache.serves_without_store() else store_error
-        state = State(search=engine_error or tokens_error, orders=engine_error or store_error)
+        state = ReadinessState(search=engine_error or tokens_error, orders=engine_error or store_error)
         if state != self._last:
             log.warning(
                 "readiness has changed", search=str(state.search or "works"), orders=str(state.orders or "works")

@@ -20,7 +20,7 @@ from api.orders.services import OrderServices
 from api.platforms.routes import PlatformServices
 from api.rate_limits.limits import RateLimits
 from api.readiness import Readiness
-from api.saved_searches.matcher import Limits, Matcher
+from api.saved_searches.matcher import Matcher, MatcherLimits
 from api.saved_searches.routes import SavedSearchServices
 from api.search.availability import Availability
 from api.search.facets.price_parts import BroadFilters
@@ -87,7 +87,7 @@ async def open_services(
     resources: AsyncExitStack,
     stop: StopDeadline,
     intervals: Intervals,
-    limits: Limits,
+    matcher_limits: MatcherLimits,
 ) -> Services:
     """Builds the services; `resources` closes them in reverse order, so that tasks end before what they use."""
     store = _store(settings, metrics)
@@ -98,7 +98,7 @@ async def open_services(
     writers = _closed_by(resources, stop, CatalogueWriters(settings, store))
     tasks = BackgroundTasks()
     feed = change_feed(settings, platforms, store, tasks, metrics, resources, intervals)
-    matcher = Matcher(feed, store, platforms, metrics.feed.set_matching_lag, limits)
+    matcher = Matcher(feed, store, platforms, metrics.feed.set_matching_lag, matcher_limits)
     feed.recorder.on_commit.append(matcher.worker.wake)
     points_in_time = _closed_by(resources, stop, PointsInTime(engine, store, tasks))
     resources.push_async_callback(tasks.close, stop)

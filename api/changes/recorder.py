@@ -50,9 +50,9 @@ class RecordedSnapshot(msgspec.Struct, frozen=True):
         return self.positions or (self.position,)
 
 
-State = dict[str, RecordedSnapshot]
+RecorderState = dict[str, RecordedSnapshot]
 """By the platform's id, as JSON has it."""
-_state: Final = msgspec.json.Decoder(State)
+_state: Final = msgspec.json.Decoder(RecorderState)
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class Recorder:
         return await self._commit(feed, segment, feed.committed, state), segment
 
     async def _record(
-        self, feed: Feed, segment: Segment | None, state: State, moved: dict[str, Observed]
+        self, feed: Feed, segment: Segment | None, state: RecorderState, moved: dict[str, Observed]
     ) -> tuple[Feed, Segment | None]:
         following, last, kinds = dict(state), feed.committed, Counter[str]()
         if segment is not None and segment.opened_at < datetime.now(UTC) - self._retention / self._intervals.logs:
@@ -250,7 +250,7 @@ class Recorder:
         await self._engine.create_log(self._log.name(segment.id))
         return segment
 
-    async def _commit(self, feed: Feed, segment: Segment | None, last: int, state: State) -> Feed:
+    async def _commit(self, feed: Feed, segment: Segment | None, last: int, state: RecorderState) -> Feed:
         encoded = msgspec.json.encode(state).decode()
         uncommitted, self._uncommitted = self._uncommitted, None  # it stays even where the commit's response is lost
         segments = list(feed.segments)
@@ -277,7 +277,7 @@ class Recorder:
             await feeds.reset(connection, self._name, feed.term)
         self._unneeded |= _pits(feed.state)
 
-    async def _touch(self, state: State) -> None:
+    async def _touch(self, state: RecorderState) -> None:
         """Makes the engine keep the snapshots."""
         if time.monotonic() - self._touched_at > self._intervals.touch_seconds:
             self._touched_at = time.monotonic()

@@ -16,7 +16,7 @@ MAX_CHANGES = 1000
 MAX_WAIT_SECONDS = 30
 MAX_BOOKMARK_CHARACTERS = 100
 
-Limit = Annotated[
+PageLimit = Annotated[
     Int64, Field(ge=1, le=MAX_CHANGES), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_CHANGES})
 ]
 Wait = Annotated[
@@ -53,7 +53,7 @@ class ChangesBody(SearchFields):
     """`POST /v1/gear/changes`: null for a field means absent."""
 
     since: BookmarkText | None = Field(default=None, description="`next` of the response before; absent: from now on")
-    limit: Annotated[Limit, NullDefault(DEFAULT_CHANGES)] = Field(default=DEFAULT_CHANGES, description="changes a page")
+    limit: Annotated[PageLimit, NullDefault(DEFAULT_CHANGES)] = Field(DEFAULT_CHANGES, description="changes a page")
     wait: Annotated[Wait, NullDefault(0)] = Field(
         default=0, description="seconds to wait for the first change; not for a stream, which always waits"
     )

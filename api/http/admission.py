@@ -58,7 +58,7 @@ class BudgetMetrics(Protocol):
 
 
 @dataclass(frozen=True)
-class Share:
+class LimitShare:
     """A part of another limit."""
 
     limit: ConcurrencyLimit
@@ -70,13 +70,13 @@ class Share:
         return max(1, self.limit.value // self.parts)
 
 
-Limit = ConcurrencyLimit | Share
+AdmissionLimit = ConcurrencyLimit | LimitShare
 
 
 class Budget:
     """The requests of one kind that are in flight, and those that wait for them."""
 
-    def __init__(self, name: str, limit: Limit, metrics: BudgetMetrics) -> None:
+    def __init__(self, name: str, limit: AdmissionLimit, metrics: BudgetMetrics) -> None:
         self._name = name
         self._limit = limit
         self._metrics = metrics
@@ -219,10 +219,10 @@ class Admission:
             name: ConcurrencyLimit(max_concurrency or minimum, max_concurrency or maximum)
             for name, (minimum, maximum) in ADAPTIVE.items()
         }
-        limits: dict[str, Limit] = {
+        limits: dict[str, AdmissionLimit] = {
             **self._adaptive,
             **{name: ConcurrencyLimit(limit, limit) for name, limit in FIXED.items()},
-            "export": Share(self._adaptive["search"], EXPORT_SHARE),
+            "export": LimitShare(self._adaptive["search"], EXPORT_SHARE),
         }
         self.budgets = {name: Budget(name, limit, metrics) for name, limit in limits.items()}
 

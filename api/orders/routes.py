@@ -14,7 +14,7 @@ from api.http.fields import ResourceId
 from api.http.json_body import body_of, json_response, request_body
 from api.http.negotiation import is_unchanged
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
-from api.list_pages import DEFAULT_LIMIT, Cursor, Limit
+from api.list_pages import DEFAULT_LIMIT, Cursor, PageLimit
 from api.orders import page
 from api.orders.placing.idempotency import KEY_PARAMETER, REPLAYED_HEADER, Call, body_digest, key_of
 from api.orders.responses import history_entries
@@ -105,7 +105,7 @@ async def list_orders(
     state: OfState = None,
     account: OfAccount = None,
     item: OfItem = None,
-    limit: Limit = DEFAULT_LIMIT,
+    limit: PageLimit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Response:
     """A page of the orders that have all of this; the scope `order` lists its own token's orders, `fulfil` all."""

@@ -55,7 +55,7 @@ MAX_PREFILTERED: Final = 500
 
 
 @dataclass(frozen=True)
-class Limits:
+class MatcherLimits:
     """How much is done at once, and how often it is tried."""
 
     max_changes: int = 2000  # of one request: with both sides less than the engine's most hits
@@ -65,7 +65,7 @@ class Limits:
     max_failures: int = 10  # one after the other, of ever smaller batches, until one change is skipped
 
 
-LIMITS: Final = Limits()
+MATCHER_LIMITS: Final = MatcherLimits()
 
 
 class Matcher:
@@ -77,7 +77,7 @@ class Matcher:
         store: Store,
         platforms: Platforms,
         set_lag: Callable[[float], None],
-        limits: Limits,
+        limits: MatcherLimits,
     ) -> None:
         self._engine = feed.engine
         self._store = store

@@ -16,7 +16,7 @@ from api.http.dependencies import NoQuery, only_query, service
 from api.http.fields import ResourceId
 from api.http.json_body import body_of, encode, json_response, parse, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
-from api.list_pages import DEFAULT_LIMIT, Cursor, Limit, page_of, position_of
+from api.list_pages import DEFAULT_LIMIT, Cursor, PageLimit, page_of, position_of
 from api.orders.placing.idempotency import body_digest
 from api.saved_searches import schemas
 from api.saved_searches.matcher import Matcher
@@ -108,7 +108,7 @@ async def list_saved_searches(
     token: SearchToken,
     _: Annotated[None, Depends(only_query("limit", "cursor"))],
     services: SavedSearchDependency,
-    limit: Limit = DEFAULT_LIMIT,
+    limit: PageLimit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Response:
     """A page of the token's own searches."""

@@ -20,7 +20,7 @@ from api.app import create_app
 from api.changes.recorder import INTERVALS, Intervals
 from api.http.json_body import BODY_SECONDS
 from api.http.protocol import GearProtocol
-from api.saved_searches.matcher import LIMITS, Limits
+from api.saved_searches.matcher import MATCHER_LIMITS, MatcherLimits
 from api.settings import Settings
 from mappings.platforms import PLATFORM_FILES, Platforms
 from store.auth import tokens
@@ -85,12 +85,12 @@ async def new_token(database_url: str, *scopes: str, **more: Any) -> str:
 
 @asynccontextmanager
 async def running(
-    settings: Settings, *, intervals: Intervals = INTERVALS, limits: Limits = LIMITS
+    settings: Settings, *, intervals: Intervals = INTERVALS, matcher_limits: MatcherLimits = MATCHER_LIMITS
 ) -> AsyncIterator[RunningApp]:
     """The app with a migrated database, started, and a client with a token of every scope."""
     await migrated(settings.database_url)
     token = await new_token(settings.database_url, *ALL_SCOPES)
-    app = create_app(settings, platforms_for(settings), intervals=intervals, limits=limits)
+    app = create_app(settings, platforms_for(settings), intervals=intervals, matcher_limits=matcher_limits)
     # a fault of the app shall be seen as the client sees it: an answer, not an exception
     transport = httpx.ASGITransport(_logging_faults(app), raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {token}"}

@@ -55,7 +55,7 @@ _LISTS: dict[Kind, tuple[Any, str]] = {
     Kind.INTEGER: (list[Int64], ANY_OF),
 }
 
-Limit = Annotated[
+PageLimit = Annotated[
     Int64, Field(ge=1, le=MAX_LIMIT), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT})
 ]
 Page = Annotated[Int64, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": PAGE_WINDOW})]
@@ -95,7 +95,7 @@ class SearchBody(Strict):
         description="what a buyer types: words, slang, codes, prices, floats, seeds, in any order; blank: everything",
     )
     filters: Filters | None = None
-    limit: Annotated[Limit, NullDefault(DEFAULT_LIMIT)] = Field(default=DEFAULT_LIMIT, description="hits a page")
+    limit: Annotated[PageLimit, NullDefault(DEFAULT_LIMIT)] = Field(default=DEFAULT_LIMIT, description="hits a page")
     page: Annotated[Page, NullDefault(1)] = Field(
         default=1, description=f"counts from 1; page × limit is at most {PAGE_WINDOW:,}; to read beyond, use a `cursor`"
     )

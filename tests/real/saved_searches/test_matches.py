@@ -18,7 +18,7 @@ from api.engine.feed import LogEntry
 from api.engine.responses import SearchEngine
 from api.saved_searches import matcher
 from api.saved_searches.compiled import Compiled, compiled
-from api.saved_searches.matcher import Limits
+from api.saved_searches.matcher import MatcherLimits
 from api.saved_searches.prefilter import Batch, Fields, Prefilter
 from mappings.platforms import Platforms
 from store.saved_searches import matching, searches
@@ -95,7 +95,9 @@ async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None
         assert change["change"] == "listed"
 
 
-@pytest.mark.parametrize("app", [Limits(max_changes=40, max_matches=30, max_changes_a_callback=7)], indirect=True)
+@pytest.mark.parametrize(
+    "app", [MatcherLimits(max_changes=40, max_matches=30, max_changes_a_callback=7)], indirect=True
+)
 async def test_many_matches_are_several_callbacks_in_order(app: RunningApp) -> None:  # of more than one run, too
     numbers = list(range(1000, 1100))
     with Receiver() as receiver:
@@ -147,7 +149,7 @@ async def test_a_search_that_fails_keeps_no_other_from_its_matches(
     assert await gap_of(app, bad) is not None
 
 
-@pytest.mark.parametrize("app", [Limits(max_failures=3)], indirect=True)
+@pytest.mark.parametrize("app", [MatcherLimits(max_failures=3)], indirect=True)
 async def test_a_change_that_fails_keeps_no_other_from_its_matches(
     app: RunningApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,7 +184,7 @@ async def test_searches_that_cannot_be_prefiltered_are_matched_by_the_engine_alo
     assert await gap_of(app, search) is None
 
 
-@pytest.mark.parametrize("app", [Limits(max_read=1)], indirect=True)
+@pytest.mark.parametrize("app", [MatcherLimits(max_read=1)], indirect=True)
 async def test_texts_that_are_being_read_when_the_vocabulary_changes_are_read_anew(
     app: RunningApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

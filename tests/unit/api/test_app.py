@@ -21,7 +21,7 @@ from api.changes.lease import Lease
 from api.changes.recorder import INTERVALS
 from api.cli.main import main
 from api.http.admission import Admission
-from api.saved_searches.matcher import LIMITS
+from api.saved_searches.matcher import MATCHER_LIMITS
 from api.services import Services, open_services
 from api.settings import Settings
 from api.telemetry.metrics import Metrics
@@ -74,7 +74,7 @@ async def opened_services(folder: Path) -> AsyncIterator[Services]:
         cursor_budget = Admission(settings.max_concurrency, metrics.requests).budgets["export"]
         stop = StopDeadline()
         yield await open_services(
-            settings, shared_platforms(), metrics, cursor_budget, resources, stop, INTERVALS, LIMITS
+            settings, shared_platforms(), metrics, cursor_budget, resources, stop, INTERVALS, MATCHER_LIMITS
         )
 
 

@@ -23,7 +23,7 @@ from api.changes.log import ChangeLog
 from api.changes.tail import Tail
 from api.engine.feed import FeedEngine, LogEntry, MatchedEntry
 from api.engine.responses import Json
-from api.saved_searches.matcher import Limits, Matcher
+from api.saved_searches.matcher import Matcher, MatcherLimits
 from api.settings import Settings
 from store import feeds
 from store.connection.engine import Store
@@ -37,7 +37,7 @@ from tests.support.platforms import shared_platforms
 
 SEARCHES: Final = 600
 CHANGES: Final = 1000
-LIMITS: Final = Limits(max_changes=CHANGES, max_matches=3000)
+LIMITS: Final = MatcherLimits(max_changes=CHANGES, max_matches=3000)
 NAME: Final = "gear"
 NOW: Final = datetime.now(UTC)
 
@@ -138,7 +138,7 @@ def nothing(_: object) -> None:
     """What a metric does here."""
 
 
-def matcher_of(engine: FeedEngine, store: Store, tasks: BackgroundTasks, limits: Limits) -> Matcher:
+def matcher_of(engine: FeedEngine, store: Store, tasks: BackgroundTasks, limits: MatcherLimits) -> Matcher:
     """A matcher that reads the log of this engine."""
     log = ChangeLog(engine, NAME)
     feed = SimpleNamespace(engine=engine, log=log, tail=Tail(store, log, tasks, lambda: None, nothing))
@@ -175,7 +175,7 @@ async def test_each_match_is_queued_once_and_in_order_however_few_fit_into_a_tra
     engine, tasks = MatchingEngine(cents_of), BackgroundTasks()
     async with desk_at(sqlite_url) as desk:
         await save(desk.store, desk.token.token.id, count, changes, since)
-        limits = Limits(max_changes=25, max_matches=150, max_changes_a_callback=2)
+        limits = MatcherLimits(max_changes=25, max_matches=150, max_changes_a_callback=2)
         matcher = matcher_of(engine, desk.store, tasks, limits)
         while await matcher.run_once() == 0.0:
             pass
