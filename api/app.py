@@ -175,7 +175,7 @@ async def background_workers(
 
     index_sync = IndexSync(store, orders.engine.update_availability)
     added_terms = AddedTerms(store, orders.platforms, forget_texts)
-    orders.woken.append(index_sync.worker)
+    orders.workers.append(index_sync.worker)
     workers = [
         PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS),  # first: the start waits for it
         index_sync.worker,
@@ -196,7 +196,7 @@ async def background_workers(
         if settings.deliver_callbacks:
             entries = order_entries(orders.platforms, settings.public_url)
             dispatcher = await stack.enter_async_context(dispatching(store, entries, settings, stop, trace_configs))
-            orders.woken.append(dispatcher.worker)
+            orders.workers.append(dispatcher.worker)
             workers.append(dispatcher.worker)
             matcher.on_match = dispatcher.worker.wake
         await stack.enter_async_context(running(*workers, stop=stop))

@@ -238,7 +238,7 @@ class PeriodicWorker:
         self._wake = asyncio.Event()
         self.is_stopping = False
         self.outages = OutageLog(name)
-        self.woken = False
+        self.was_woken = False
         """Whether `wake` started the current run, and not the end of a pause."""
 
     def wake(self) -> None:
@@ -262,7 +262,7 @@ class PeriodicWorker:
             await self._run_once()
 
     async def _run_once(self) -> float:
-        self.woken = self._wake.is_set()
+        self.was_woken = self._wake.is_set()
         self._wake.clear()
         try:
             pause = await self._work()

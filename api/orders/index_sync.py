@@ -49,7 +49,7 @@ class IndexSync:
         if 0 < published < BATCH:
             await linger(published)
         # this process wakes the worker for its own changes; those of others may go on
-        more = published == BATCH or (published and not self.worker.woken)
+        more = published == BATCH or (published and not self.worker.was_woken)
         return 0.0 if more else POLL_SECONDS
 
     async def _publish_batch(self) -> int:
@@ -58,7 +58,7 @@ class IndexSync:
             async with self._store.transaction() as connection:
                 await index_outbox.resume(connection)
             self._has_resumed = True
-        if not self.worker.woken:  # whoever wakes it has left a row
+        if not self.worker.was_woken:  # whoever wakes it has left a row
             async with self._store.reading() as connection:
                 if not await index_outbox.any_due(connection):
                     return 0

@@ -22,20 +22,18 @@ class OrderMetrics(Protocol):
 
 @dataclass(frozen=True)
 class OrderServices:
-    """The engine of orders, whose connections no search takes, the store, and the workers that a change of orders
-    wakes: `woken`.
-    """
+    """The engine of orders, whose connections no search takes, the store, and the workers that an order wakes."""
 
     settings: Settings
     engine: Engine
     platforms: Platforms
     store: Store
     metrics: OrderMetrics
-    woken: list[PeriodicWorker] = field(default_factory=list)
+    workers: list[PeriodicWorker] = field(default_factory=list)
 
     def wake_workers(self) -> None:
         """Starts the background work after an order has changed."""
-        for worker in self.woken:
+        for worker in self.workers:
             worker.wake()
 
 

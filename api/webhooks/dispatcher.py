@@ -131,7 +131,7 @@ class Dispatcher:
         if started:
             await linger(started)
         # this process wakes the worker for its own changes; those of others may go on
-        more = started and (self._short or not self.worker.woken)
+        more = started and (self._short or not self.worker.was_woken)
         return 0.0 if more else POLL_SECONDS
 
     async def _start_attempts(self) -> int:
@@ -145,7 +145,7 @@ class Dispatcher:
         if capacity.left <= 0:
             return 0
         now = self._clock()
-        if not self.worker.woken:  # whoever wakes it has left something due
+        if not self.worker.was_woken:  # whoever wakes it has left something due
             async with self._store.reading() as connection:
                 due = await deliveries.any_due(connection, now, capacity.saturated())
             if not due:

@@ -37,7 +37,7 @@ async def test_a_run_knows_whether_it_was_woken() -> None:
     ran = asyncio.Event()
 
     async def work() -> float:
-        woken.append(worker.woken)
+        woken.append(worker.was_woken)
         ran.set()
         return 3600.0
 
