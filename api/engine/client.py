@@ -75,7 +75,7 @@ class Engine(Searches):
 
         A fault, or a platform that was never loaded, ends it for that platform. The first platforms may take all room.
         """
-        for index in self._products_of(platforms):
+        for index in self._product_aliases(platforms):
             page = {**_SHARED_DOCUMENTS, "size": at_once}
             with suppress(ApiError):
                 while self._items.shared.has_room:

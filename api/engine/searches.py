@@ -99,7 +99,7 @@ class Searches(Calls):
         lookups = lookups_of(bodies, self._fields)
         if not lookups.lookups:
             return await self._ask_platforms(platforms, bodies, filter_path)
-        result = self._products.cached(lookups, self._products_of(platforms))
+        result = self._products.cached(lookups, self._product_aliases(platforms))
         for tries_left in reversed(range(MAX_TRIES)):
             # what the last one finds holds whatever comes meanwhile
             needs_revision = tries_left > 0
@@ -109,8 +109,8 @@ class Searches(Calls):
                 if undecided := result.undecided(responses):
                     result = await self._products.complete(result, undecided)
                     complete = await self._of_listings(platforms, result, filter_path)
-                    for place, response in zip(undecided, complete, strict=True):
-                        responses[place] = response
+                    for at, response in zip(undecided, complete, strict=True):
+                        responses[at] = response
                 return responses
             result = None
         log.error("listings and products are of two generations, or replaced all the time: gear-indexer doctor tells")
@@ -132,12 +132,12 @@ class Searches(Calls):
     async def _find(
         self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False, needs_revision: bool = False
     ) -> LookupResult:
-        products = self._products_of(platforms)
+        products = self._product_aliases(platforms)
         try:
             return await self._products.find(lookups, products, all_keys=all_keys, needs_revision=needs_revision)
         except NotLoadedError:
             serving = await self.generations(platforms)
-            products = self._products_of([platform for platform in platforms if platform.id in serving])
+            products = self._product_aliases([platform for platform in platforms if platform.id in serving])
         try:
             return await self._products.find(lookups, products, all_keys=all_keys, needs_revision=needs_revision)
         except NotLoadedError as error:
@@ -146,13 +146,13 @@ class Searches(Calls):
 
     async def check_products(self, platforms: Sequence[Platform]) -> None:
         """Raises ApiError `search_unavailable` unless the products of each loaded platform are those of what serves."""
-        expected = set(_products_of(await self.generations(platforms)))
-        indices = await self._aliased_indices(self._products_of(platforms))
+        expected = set(_product_indices(await self.generations(platforms)))
+        indices = await self._aliased_indices(self._product_aliases(platforms))
         if missing := sorted(expected - indices.keys()):
             log.error("a generation has no products: run gear-indexer doctor", index=missing[0])
             raise ApiError("search_unavailable", f"{missing[0]} is missing or does not serve: {REPAIR}")
 
-    def _products_of(self, platforms: Sequence[Platform]) -> Products:
+    def _product_aliases(self, platforms: Sequence[Platform]) -> Products:
         return tuple(products_of(self.alias(platform)) for platform in platforms)
 
     async def _ask_platforms(
@@ -231,7 +231,7 @@ class Searches(Calls):
                 discard(pit)
         if not is_current:  # the catalogue was replaced in between
             return await self.open_pit(platforms, keep_seconds, discard)
-        return OpenedPit(pit, _products_of(serving))
+        return OpenedPit(pit, _product_indices(serving))
 
     async def search_pit(self, body: Json, products: Products) -> EngineResponse:
         """The complete response to a search body with a point in time, whose products are there.
@@ -293,7 +293,7 @@ class Searches(Calls):
         return loaded
 
 
-def _products_of(serving: Mapping[int, Generation]) -> Products:
+def _product_indices(serving: Mapping[int, Generation]) -> Products:
     """The indices with the products of these generations."""
     return tuple(products_of(each.index) for each in serving.values())
 
