@@ -101,10 +101,10 @@ async def order_cheapest(services: CheapestServices, token: Token, body: Cheapes
     platform = known_platform(services.orders.platforms, body.platform)
     check_fields(services.orders.settings, body, platform)
     context = cheapest_first(services, body, platform)
-    key = UNKEYED + call.body_digest if call.key is None else call.key
+    stored_key = UNKEYED + call.body_digest if call.key is None else call.key
     superseded = not_enough(0, "a later call with this Idempotency-Key was refused: call again")
     request = CheapestRequest(
-        services.orders, token, body, call, key, body.count, superseded, services, platform, context
+        services.orders, token, body, call, stored_key, body.count, superseded, services, platform, context
     )
     return await place(request)
 

@@ -61,15 +61,15 @@ class Placed:
 
 @dataclass(frozen=True)
 class Purchase(ABC):
-    """What a client sent to order `count` items. The response is stored under `key`, if there is one. `superseded` is
-    the refusal where another call with the key was refused meanwhile.
+    """What a client sent to order `count` items. The response is stored under `stored_key`, if there is one.
+    `superseded` is the refusal where another call with the key was refused meanwhile.
     """
 
     services: OrderServices
     token: Token
     body: OrderFields
     call: Call
-    key: str | None = field(repr=False)
+    stored_key: str | None = field(repr=False)
     count: int
     superseded: ApiError
 
@@ -79,7 +79,7 @@ class Purchase(ABC):
 
     @abstractmethod
     async def repeated(self, connection: AsyncConnection, stored: StoredResponse | None) -> Placed | None:
-        """What a call without a key repeats, unless it is over. `stored` is the response under `key`."""
+        """What a call without a key repeats, unless it is over. `stored` is the response under `stored_key`."""
 
     def response(self, placed: Sequence[Order]) -> str:
         """The JSON text of the 201."""
@@ -115,8 +115,8 @@ async def _earlier(purchase: Purchase) -> tuple[Placed | None, Refusals]:
     """The response to an earlier call that this one repeats, and the earlier calls with its key that were refused."""
     state = KeyState(stored=None, refusals=NO_REFUSALS)
     async with purchase.services.store.reading() as connection:
-        if purchase.key is not None:
-            state = await idempotency.find(connection, purchase.token.id, purchase.key)
+        if purchase.stored_key is not None:
+            state = await idempotency.find(connection, purchase.token.id, purchase.stored_key)
         return await _replay(connection, purchase, state.stored), state.refusals
 
 
@@ -158,7 +158,7 @@ async def claim(connection: AsyncConnection, purchase: Purchase, refusals: Refus
 
     Raises ApiError for a callback that no endpoint of the token covers, Superseded.
     """
-    token, key = purchase.token, purchase.key
+    token, key = purchase.token, purchase.stored_key
     if key is not None:
         row = connection, token.id, key, purchase.call.body_digest, refusals, now
         stored = await idempotency.claim(*row)
@@ -196,8 +196,8 @@ async def insert(
         for order in placed:
             await sandbox.plan(connection, order.id, moves(scenario.steps, now))
     first, response = placed[0].id, purchase.response(placed)
-    if purchase.key is not None:
-        await idempotency.save(connection, token.id, purchase.key, first, response)
+    if purchase.stored_key is not None:
+        await idempotency.save(connection, token.id, purchase.stored_key, first, response)
     return Placed(first, response, replayed=False, lost=scenario is not None and scenario.lost)
 
 
