@@ -12,7 +12,7 @@ ORDER: Final = (
     *("id", "state", "platform", "item", "account", "code", "fee", "amounts"),
     *("createdAt", "updatedAt", "statusUrl"),
 )
-STAYS, COMPLETES, SOLD, DEARER = "-11", "-10", "-40", "-41"
+STAYS, COMPLETES, SOLD, PRICE_RISEN = "-11", "-10", "-40", "-41"
 COMPLETE_SECONDS: Final = 60.0
 REPLAYED: Final = "idempotent-replayed"
 
@@ -67,7 +67,7 @@ def one_active_order(deployment: Deployment) -> None:
 
 @check("orders", "expectedPrice: 409 price_changed with the current price in error.price.")
 def price_changed(deployment: Deployment) -> None:
-    error = deployment.order(deployment.order_body(DEARER, expectedPrice=10)).error(409, "price_changed")
+    error = deployment.order(deployment.order_body(PRICE_RISEN, expectedPrice=10)).error(409, "price_changed")
     require(error.get("price") == 10.5, f"error.price is {error.get('price')!r} instead of 10.5")
 
 

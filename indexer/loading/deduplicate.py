@@ -1,7 +1,7 @@
 """An exact, compact set of the ids read so far.
 
-A set of marks of 32 bits says at once that an id is new. Only an id whose mark is known, a true duplicate or one of the
-few that share a mark, is looked up among the ids themselves: the last ones are in memory, the others in sorted runs in
+A set of 32-bit hashes says at once that an id is new. Only an id whose hash is known, a true duplicate or one of the
+few that share a hash, is looked up among the ids themselves: the last ones are in memory, the others in sorted runs in
 a temporary file, which is mapped into memory.
 """
 
@@ -25,7 +25,7 @@ class IdSet(AbstractContextManager["IdSet"]):
     def __init__(self, *, run_ids: int = RUN_IDS) -> None:
         """`run_ids` are held in memory before they are written to the file."""
         self._run_ids = run_ids
-        self._marks = BitMap()
+        self._hashes = BitMap()
         self._recent: set[int] = set()
         self._file: IO[bytes] | None = None  # none is made for few ids
         self._written: memoryview[int] = memoryview(b"").cast("q")  # what is in the file
@@ -37,13 +37,13 @@ class IdSet(AbstractContextManager["IdSet"]):
 
     def add(self, number: int) -> bool:
         """Adds an id; True where it is new. Raises CommandError where it cannot be stored."""
-        # Ids that differ in the lower half only, as those of one source mostly do, never share a mark.
-        mark = (number ^ (number >> 32) * 0x9E3779B1) & 0xFFFFFFFF
-        if mark in self._marks:
+        # Ids that differ in the lower half only, as those of one source mostly do, never share a hash.
+        hashed = (number ^ (number >> 32) * 0x9E3779B1) & 0xFFFFFFFF
+        if hashed in self._hashes:
             if number in self._recent or self._is_written(number):
                 return False
         else:
-            self._marks.add(mark)
+            self._hashes.add(hashed)
         self._recent.add(number)
         if len(self._recent) >= self._run_ids:
             self._write_run()
@@ -53,8 +53,8 @@ class IdSet(AbstractContextManager["IdSet"]):
         ids = self._written
         for start in range(0, len(ids), self._run_ids):
             end = start + self._run_ids
-            place = bisect_left(ids, number, start, end)
-            if place < end and ids[place] == number:
+            at = bisect_left(ids, number, start, end)
+            if at < end and ids[at] == number:
                 return True
         return False
 

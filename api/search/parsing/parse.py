@@ -81,7 +81,7 @@ class PlatformParse:
     # What an item must match.
     terms: tuple[Term, ...] = ()  # all of them
     quantities: tuple[Quantity, ...] = ()  # all of them
-    marks: str = ""  # the symbols of a text without words, all of them
+    symbols: str = ""  # the symbols of a text without words, all of them
     excluded: tuple[Term, ...] = ()  # none of them
     finishes: tuple[str, ...] = ()  # names of finishes of which the item must have one exactly
     last_words: tuple[str, ...] = ()  # a name may end with one of these behind the whole text (`Revolution Case`)
@@ -186,13 +186,13 @@ def parse_text(
     is_mere = bool(terms) and not (quantities or excluded or any(term.meanings for term in terms))
     is_unnamed = is_mere and letters_of_text(text) not in vocabulary.finishes
     has_words = any(words_of(piece) for piece in pieces)
-    marks = "" if has_words else _marks(" ".join(pieces), with_punctuation=not quantities)
+    symbols = "" if has_words else _symbols(" ".join(pieces), with_punctuation=not quantities)
     others = tuple(each for each in quantities if _is_other(each, platform))
     return PlatformParse(
         platform,
         tuple(terms),
         tuple(with_inclusive_bounds(each, platform.minor_digits) for each in quantities if each not in others),
-        marks,
+        symbols,
         tuple(excluded),
         sort=sort,
         finishes=finishes,
@@ -392,7 +392,7 @@ def _sort(sorts: Sequence[tuple[str, ...]], quantities: Sequence[Quantity]) -> s
     return next((sort for sort in sorts[0] if sort.startswith(fields)), sorts[0][0])
 
 
-def _marks(text: str, *, with_punctuation: bool) -> str:
+def _symbols(text: str, *, with_punctuation: bool) -> str:
     """The symbols of a text without words; punctuation left beside quantities (`,`, `-`) asks for nothing."""
     symbols = text if with_punctuation else "".join(letter for letter in text if not letter.isascii())
     return symbols.strip()

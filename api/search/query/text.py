@@ -126,9 +126,9 @@ def _conditions(parse: PlatformParse, text: str, pinned: Clause | None) -> list[
     ]
     # and `no` or `not` may be a word of a name
     parts += [Condition(term.typed, any_of([_none_of(_excluded(term)), *names])) for term in parse.excluded]
-    if parse.marks:
-        clause = {"match": {"name.marks": {"query": parse.marks, "operator": "and"}}}
-        parts.append(Condition(parse.marks, clause))
+    if parse.symbols:
+        clause = {"match": {"name.marks": {"query": parse.symbols, "operator": "and"}}}
+        parts.append(Condition(parse.symbols, clause))
     return parts
 
 

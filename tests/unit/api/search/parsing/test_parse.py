@@ -1,4 +1,4 @@
-"""What a buyer typed becomes words with their joins, the vocabulary's meanings, amounts, or marks alone."""
+"""What a buyer typed becomes words with their joins, the vocabulary's meanings, amounts, or symbols alone."""
 
 from decimal import Decimal
 from itertools import product
@@ -55,12 +55,12 @@ def test_words_are_asked_for_alone_and_joined_with_their_neighbours(
 @pytest.mark.parametrize("text", ["★", "♥", " $ ~ "])
 def test_marks_alone_are_asked_for_as_they_are(text: str) -> None:
     parsed = reading(text)
-    assert (parsed.terms, parsed.quantities, parsed.marks) == ((), (), text.strip())
+    assert (parsed.terms, parsed.quantities, parsed.symbols) == ((), (), text.strip())
 
 
 def test_punctuation_beside_an_amount_asks_for_nothing_and_a_mark_does() -> None:
-    assert reading("(under 50),").marks == ""
-    assert reading("♥ under 50").marks == "♥"
+    assert reading("(under 50),").symbols == ""
+    assert reading("♥ under 50").symbols == "♥"
 
 
 @pytest.mark.parametrize(
