@@ -14,7 +14,7 @@ from mappings.timestamps import rfc3339
 
 _HEALTH: Final = "status,number_of_nodes,unassigned_shards"
 _CHECKPOINT: Final = "checkpoint"
-_MAX_INTAKES: Final = 1000  # of all platforms
+_MAX_RECORDS: Final = 1000  # of all platforms
 _locks: Final = Decoder(HitsResponse[Json])
 
 
@@ -75,20 +75,20 @@ async def work(engine: Engine, platform: Platform) -> Json | None:
     }
 
 
-async def intakes(engine: Engine, platform: Platform) -> list[Json]:
+async def progress_records(engine: Engine, platform: Platform) -> list[Json]:
     """What became of the last load of a platform and of its followers, by what they wrote down, the last heard of
     first; raises ApiError `search_unavailable`.
     """
     alias = engine.alias(platform)
     with suppress(MissingError, NotLoadedError, ForbiddenError):
-        response = await engine.send_search(_locks, {"size": _MAX_INTAKES}, index=locks_alias(alias))
+        response = await engine.send_search(_locks, {"size": _MAX_RECORDS}, index=locks_alias(alias))
         records = [hit["_source"].get("intake", {}) for hit in hits_of(response)]
-        entries = [_intake(record) for record in records if record.get("alias") == alias]
-        return sorted(entries, key=lambda intake: str(intake["heartbeat"]), reverse=True)
+        entries = [_progress_entry(record) for record in records if record.get("alias") == alias]
+        return sorted(entries, key=lambda entry: str(entry["heartbeat"]), reverse=True)
     return []
 
 
-def _intake(record: Json) -> Json:
+def _progress_entry(record: Json) -> Json:
     copied = ("command", "source", "host", "since", "heartbeat", "ended", "read", "rejected", "lag")
     reasons = sorted(record["reasons"].items(), key=lambda reason: (-reason[1], reason[0]))
     return {

@@ -60,10 +60,10 @@ async def _engine(engine: Engine, platforms: Platforms) -> dict[str, Any]:
         for platform in platforms:
             generation = serving.get(platform.id)
             index = None if generation is None else generation.index
-            generations, work, intakes = await asyncio.gather(
+            generations, work, progress = await asyncio.gather(
                 state.generations(engine, platform, index),
                 state.work(engine, platform),
-                state.intakes(engine, platform),
+                state.progress_records(engine, platform),
             )
             entries.append(
                 {
@@ -71,7 +71,7 @@ async def _engine(engine: Engine, platforms: Platforms) -> dict[str, Any]:
                     "slug": platform.slug,
                     "generations": generations,
                     "work": work,
-                    "intakes": intakes,
+                    "intakes": progress,
                 }
             )
     except ApiError:  # its cause has been logged

@@ -44,7 +44,7 @@ SEARCHES: dict[str, tuple[Callable[[FeedEngine], Awaitable[Any]], list[bytes]]] 
     "count": (lambda engine: engine.count("pit"), []),
     "entries": (lambda engine: engine.entries("log", {}), []),
     "matches": (lambda engine: engine.matched("log", b"{}"), []),
-    "intakes": (lambda engine: state.intakes(engine, CS2), []),
+    "progress records": (lambda engine: state.progress_records(engine, CS2), []),
     "explained item": (reasons, EXPLAINED),
     "search": (lambda engine: engine.search([CS2], {}), []),
     "point in time": (lambda engine: engine.search_pit({}, ()), []),
@@ -115,6 +115,6 @@ async def test_what_may_be_missing_is_searched_as_far_as_it_is_there() -> None:
     assert hits["hits"]["hits"] == []
     assert (await requested(reasons, *EXPLAINED, NO_SHARDS))[0] == ["not_indexed"]
     assert (await requested(deletes, NO_INDEX))[0] == [], "nothing was ever deleted"
-    assert (await requested(lambda engine: state.intakes(engine, CS2), NO_INDEX))[0] == []
+    assert (await requested(lambda engine: state.progress_records(engine, CS2), NO_INDEX))[0] == []
     with pytest.raises(NotLoadedError):
         await requested(lambda engine: engine.entries("log", {}), NO_INDEX)
