@@ -51,7 +51,7 @@ from api.services import Services, open_services
 from api.settings import Settings
 from api.telemetry import logs, tracing
 from api.telemetry.metrics import Metrics, measured_lag
-from api.vocabulary.entries import READ_SECONDS, AddedTerms
+from api.vocabulary.entries import ENTRY_POLL_SECONDS, EntryPoller
 from api.webhooks.dispatcher import dispatching
 from mappings.platforms import Platforms, read_platforms
 
@@ -174,10 +174,10 @@ async def background_workers(
         matcher.clauses.clear()
 
     index_sync = IndexSync(store, orders.engine.update_availability)
-    added_terms = AddedTerms(store, orders.platforms, forget_texts)
+    poller = EntryPoller(store, orders.platforms, forget_texts)
     orders.workers.append(index_sync.worker)
     workers = [
-        PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS),  # first: the start waits for it
+        PeriodicWorker("vocabulary", poller.read, retry_seconds=ENTRY_POLL_SECONDS),  # first: the start waits for it
         index_sync.worker,
         retention(store, settings.personal_data_days),
         PeriodicWorker("token uses", services.token_cache.record_uses, drain=True),
@@ -200,7 +200,7 @@ async def background_workers(
             workers.append(dispatcher.worker)
             matcher.on_match = dispatcher.worker.wake
         await stack.enter_async_context(running(*workers, stop=stop))
-        await added_terms.until_read()  # no search shows what operators hide
+        await poller.until_read()  # no search shows what operators hide
         stack.callback(services.change_feed.tail.close)
         yield
 

@@ -1,4 +1,4 @@
-"""Terms that operators add to a platform's vocabulary. A removed one stays, so that it can be added again as it was."""
+"""Terms, pins and hides that operators add to a vocabulary. A removed one stays, to be added again as it was."""
 
 import secrets
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ _ALL: Final = select(vocabulary_terms).order_by(vocabulary_terms.c.created_at, v
 
 
 @dataclass(frozen=True, kw_only=True)
-class AddedTerm:
-    """A term as JSON, with who added it and when."""
+class StoredEntry:
+    """A term, a pin or a hide as JSON (`term`), with who added it and when."""
 
     id: str
     platform: int
@@ -29,9 +29,9 @@ class AddedTerm:
     removed_at: datetime | None = None
 
 
-async def add(connection: AsyncConnection, platform: int, term: str, actor: Actor, now: datetime) -> AddedTerm:
-    """Adds a term and records it in the audit."""
-    added = AddedTerm(
+async def add(connection: AsyncConnection, platform: int, term: str, actor: Actor, now: datetime) -> StoredEntry:
+    """Adds an entry and records it in the audit."""
+    added = StoredEntry(
         id="term_" + secrets.token_urlsafe(_ID_BYTES), platform=platform, term=term, author=actor.name, created_at=now
     )
     await connection.execute(insert(vocabulary_terms), vars(added))
@@ -39,16 +39,16 @@ async def add(connection: AsyncConnection, platform: int, term: str, actor: Acto
     return added
 
 
-async def remove(connection: AsyncConnection, term_id: str, actor: Actor, now: datetime) -> bool:
-    """Removes a term and records it in the audit; False where none of this id applies."""
-    condition = (vocabulary_terms.c.id == term_id) & vocabulary_terms.c.removed_at.is_(None)
+async def remove(connection: AsyncConnection, entry_id: str, actor: Actor, now: datetime) -> bool:
+    """Removes an entry and records it in the audit; False where none of this id applies."""
+    condition = (vocabulary_terms.c.id == entry_id) & vocabulary_terms.c.removed_at.is_(None)
     removed = await connection.execute(update(vocabulary_terms).where(condition).values(removed_at=now))
     if removed.rowcount:
-        await audit.record(connection, actor, "vocabulary.remove", term_id, now)
+        await audit.record(connection, actor, "vocabulary.remove", entry_id, now)
     return bool(removed.rowcount)
 
 
-async def read(connection: AsyncConnection, *, removed: bool = False) -> Sequence[AddedTerm]:
-    """The terms that apply, those added first before; with `removed` the removed ones too."""
+async def read(connection: AsyncConnection, *, removed: bool = False) -> Sequence[StoredEntry]:
+    """The entries that apply, those added first before; with `removed` the removed ones too."""
     statement = _ALL if removed else _ALL.where(vocabulary_terms.c.removed_at.is_(None))
-    return [AddedTerm(**row) for row in (await connection.execute(statement)).mappings()]
+    return [StoredEntry(**row) for row in (await connection.execute(statement)).mappings()]

@@ -63,20 +63,20 @@ def _explanation(number: int, body: str, reference: str | None, token: "Token | 
 
     settings, platforms = search_settings()
     text = sys.stdin.read() if body == "-" else body
-    unknown_terms = _read_terms(platforms)
+    unknown_entries = _read_entries(platforms)
     with search_errors(settings):
         explanation = asyncio.run(_explain(settings, platforms, number, text, reference, token))
-    if unknown_terms is not None:
-        click.echo(f"explained without the terms that were added to the vocabulary: {unknown_terms}", err=True)
+    if unknown_entries is not None:
+        click.echo(f"explained without the terms that were added to the vocabulary: {unknown_entries}", err=True)
     return explanation
 
 
-def _read_terms(platforms: "Platforms") -> str | None:
-    """Adds the terms of the store to the vocabularies; why they are not known, if they are not."""
-    from api.vocabulary.entries import read_terms
+def _read_entries(platforms: "Platforms") -> str | None:
+    """Adds the entries of the store to the vocabularies; why they are not known, if they are not."""
+    from api.vocabulary.entries import read_entries
 
     try:
-        run_on_store(lambda store: read_terms(store, platforms))
+        run_on_store(lambda store: read_entries(store, platforms))
     except click.ClickException as error:
         return error.message
     return None

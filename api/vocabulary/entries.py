@@ -24,10 +24,10 @@ from mappings.vocabulary.vocabulary import Vocabulary
 from store import vocabulary_terms
 from store.connection.engine import Store
 from store.records import Actor
-from store.vocabulary_terms import AddedTerm
+from store.vocabulary_terms import StoredEntry
 
 MAX_ENTRIES: Final = 1000  # at once, of all platforms
-READ_SECONDS: Final = 2.0  # an entry applies within 5 seconds
+ENTRY_POLL_SECONDS: Final = 2.0  # an entry applies within 5 seconds
 
 
 class _StoredPin(Strict):
@@ -71,7 +71,7 @@ class Entries:
         platform.use_rules(rules_of(self.pins, self.hides))
 
 
-def entries_of(platform: Platform, rows: Iterable[AddedTerm]) -> Entries:
+def entries_of(platform: Platform, rows: Iterable[StoredEntry]) -> Entries:
     """A platform's entries, without those that this version cannot read."""
     entries = Entries()
     for row in rows:
@@ -87,7 +87,7 @@ def stored(body: VocabularyBody) -> str:
     return json.dumps(body.model_dump(mode="json", include={"pin", "hide"}, exclude_none=True), ensure_ascii=False)
 
 
-async def add(store: Store, platform: Platform, body: VocabularyBody, actor: Actor) -> AddedTerm:
+async def add(store: Store, platform: Platform, body: VocabularyBody, actor: Actor) -> StoredEntry:
     """Adds an entry; raises ApiError where there are as many as there may be, and StoreUnavailable."""
     async with store.transaction() as connection:
         if len(await vocabulary_terms.read(connection)) >= MAX_ENTRIES:
@@ -102,14 +102,14 @@ async def remove(store: Store, entry_id: str, actor: Actor) -> bool:
         return await vocabulary_terms.remove(connection, entry_id, actor, datetime.now(UTC))
 
 
-async def read(store: Store, platform: Platform | None = None, *, removed: bool = False) -> Sequence[AddedTerm]:
+async def read(store: Store, platform: Platform | None = None, *, removed: bool = False) -> Sequence[StoredEntry]:
     """The entries of a platform or of all, those added first before; with `removed` the removed ones too."""
     async with store.reading() as connection:
         rows = await vocabulary_terms.read(connection, removed=removed)
     return [row for row in rows if platform is None or row.platform == platform.id]
 
 
-def described(row: AddedTerm) -> dict[str, Any]:
+def described(row: StoredEntry) -> dict[str, Any]:
     """An entry as JSON; one of a newer version has neither term nor pin nor hide."""
     entries = Entries()
     with suppress(ValidationError):
@@ -130,7 +130,7 @@ def _term(term: VocabularyTerm) -> dict[str, Any]:
     return term.model_dump(mode="json", include={"spellings", "words", "filters"})
 
 
-def copy_with(platforms: Platforms, platform: Platform, rows: Sequence[AddedTerm], more: str | None) -> Platforms:
+def copy_with(platforms: Platforms, platform: Platform, rows: Sequence[StoredEntry], more: str | None) -> Platforms:
     """The platforms, of which this one has these entries, and one more; searches of others do not notice."""
     entries = entries_of(platform, rows)
     if more is not None:
@@ -140,20 +140,20 @@ def copy_with(platforms: Platforms, platform: Platform, rows: Sequence[AddedTerm
     return Platforms([changed if each.id == platform.id else each for each in platforms])
 
 
-class AddedTerms:
-    """The entries as this worker has read them last; `on_change` is called before the first search with others."""
+class EntryPoller:
+    """Polls the entries of the store; `on_change` is called before the first search with others."""
 
     def __init__(self, store: Store, platforms: Platforms, on_change: Callable[[], None]) -> None:
         self._store = store
         self._platforms = platforms
         self._on_change = on_change
-        self._added: Sequence[AddedTerm] = []
+        self._added: Sequence[StoredEntry] = []
         self._was_read = asyncio.Event()
 
     async def until_read(self) -> None:
         """Waits until they were read once, but no longer than they are tried again."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(READ_SECONDS):
+            async with asyncio.timeout(ENTRY_POLL_SECONDS):
                 await self._was_read.wait()
 
     async def read(self) -> float:
@@ -169,17 +169,17 @@ class AddedTerms:
             self._added = added
             log.info("the vocabulary has changed", entries=count, left_out=len(added) - count)
         self._was_read.set()
-        return READ_SECONDS
+        return ENTRY_POLL_SECONDS
 
 
-async def read_terms(store: Store, platforms: Platforms) -> None:
+async def read_entries(store: Store, platforms: Platforms) -> None:
     """Makes the added entries part of the platforms' vocabularies, once; raises StoreUnavailable."""
     async with store.reading() as connection:
         added = await vocabulary_terms.read(connection)
     await _use(platforms, added)
 
 
-async def _use(platforms: Platforms, added: Sequence[AddedTerm]) -> int:
+async def _use(platforms: Platforms, added: Sequence[StoredEntry]) -> int:
     """Makes those that this version can read hold for the platforms, all at once; returns how many there are. The
     vocabularies with them are made beside searches.
     """

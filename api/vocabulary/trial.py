@@ -15,13 +15,13 @@ from api.search.service import items_page, relaxed_page
 from api.vocabulary.entries import copy_with
 from api.vocabulary.judged import PAGE, Change, Item, JudgedPage, JudgedQuery, Report, judged
 from mappings.platforms import Platform, Platforms
-from store.vocabulary_terms import AddedTerm
+from store.vocabulary_terms import StoredEntry
 
 SHOWN_NAMES: Final = 5
 
 
 async def compare(
-    engine: Engine, platforms: Platforms, platform: Platform, query: str, rows: list[AddedTerm], entry: str
+    engine: Engine, platforms: Platforms, platform: Platform, query: str, rows: list[StoredEntry], entry: str
 ) -> dict[str, Any]:
     """What a text finds with the entries of the store, and with one more; raises ApiError as a search."""
     before, after = await _without_and_with(platforms, platform, rows, entry)
@@ -36,7 +36,7 @@ async def compare_judged(
     platforms: Platforms,
     platform: Platform,
     judgments: Sequence[JudgedQuery],
-    rows: list[AddedTerm],
+    rows: list[StoredEntry],
     entry: str,
 ) -> Report:
     """What one more entry does to judged queries, one after the other; raises ApiError as a search."""
@@ -53,7 +53,7 @@ async def compare_judged(
 
 
 async def _without_and_with(
-    platforms: Platforms, platform: Platform, rows: list[AddedTerm], entry: str
+    platforms: Platforms, platform: Platform, rows: list[StoredEntry], entry: str
 ) -> list[Platforms]:
     """The platforms with the entries of the store, and with one more; made beside other searches."""
     return [await asyncio.to_thread(copy_with, platforms, platform, rows, more) for more in (None, entry)]

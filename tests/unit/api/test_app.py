@@ -106,11 +106,11 @@ async def test_the_start_waits_for_the_vocabulary_no_longer_than_its_next_try(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     hang = Hanging()
-    monkeypatch.setattr(entries.AddedTerms, "read", hang)
+    monkeypatch.setattr(entries.EntryPoller, "read", hang)
     async with opened_services(tmp_path) as services:
         started_at = time.monotonic()
         async with background_workers(services, StopDeadline(0.1, 0.1)):
-            assert time.monotonic() - started_at < entries.READ_SECONDS + 1
+            assert time.monotonic() - started_at < entries.ENTRY_POLL_SECONDS + 1
 
 
 async def test_leases_that_are_not_released_in_time_hold_up_the_end_no_longer(

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from api.vocabulary.entries import entries_of
-from store.vocabulary_terms import AddedTerm
+from store.vocabulary_terms import StoredEntry
 from tests.support.platforms import shared_platforms
 
 CS2 = next(iter(shared_platforms()))
@@ -18,7 +18,7 @@ HIDE = '{"hide": {"names": ["AK-47 | Redline (Field-Tested)"]}}'
 )
 def test_an_entry_that_this_version_cannot_read_keeps_no_other_out(unreadable: str) -> None:
     rows = [
-        AddedTerm(id=text, platform=CS2.id, term=text, author=None, created_at=datetime.now(UTC))
+        StoredEntry(id=text, platform=CS2.id, term=text, author=None, created_at=datetime.now(UTC))
         for text in (unreadable, HIDE)
     ]
     entries = entries_of(CS2, rows)
