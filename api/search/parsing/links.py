@@ -175,8 +175,8 @@ def trade_part(text: str, is_payment: Callable[[str], bool]) -> str:
     if not marks or is_label:
         return text
     parts: dict[str, str] = {}
-    for place, mark in enumerate(marks):
-        end = marks[place + 1].start() if place + 1 < len(marks) else len(text)
+    for at, mark in enumerate(marks):
+        end = marks[at + 1].start() if at + 1 < len(marks) else len(text)
         name = (mark["mark"] or mark["label"])[0].lower()
         parts.setdefault(name, text[mark.end() : end])
     wanted = _OR_ELSE.split(parts.get("w", ""))

@@ -215,19 +215,19 @@ def _parsed_pieces(
 ) -> list[ParsedWords]:
     """The pieces between the quantities, parsed; marks the quantities that are not wanted."""
     parsed: list[ParsedWords] = []
-    for place, piece in enumerate(pieces):
-        is_last = place == len(quantities)
+    for at, piece in enumerate(pieces):
+        is_last = at == len(quantities)
         words = parse_words(
             piece,
             vocabulary,
             open_ended=is_last and open_ended,
             before_quantity=not is_last,
-            after_quantity=place > 0,
+            after_quantity=at > 0,
         )
         if words.excludes_before:
-            quantities[place - 1] = replace(quantities[place - 1], is_excluded=True)
+            quantities[at - 1] = replace(quantities[at - 1], is_excluded=True)
         if words.excludes_next:
-            quantities[place] = replace(quantities[place], is_excluded=True)
+            quantities[at] = replace(quantities[at], is_excluded=True)
         parsed.append(words)
     return parsed
 
@@ -291,13 +291,13 @@ def _without_opened(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
 def _merged_alternatives(terms: Sequence[Term]) -> list[Term]:
     """The terms, other values of the same field (`ww bs`) merged into one: an item has only one of them."""
     merged: list[Term] = []
-    mergeable: list[tuple[int, str, frozenset[str]]] = []  # places in `merged`, with what stands there
+    mergeable: list[tuple[int, str, frozenset[str]]] = []  # positions in `merged`, with what stands there
     for term in terms:
         field_name, values = _only_value_of(term)
-        place = next((at for at, other, earlier in mergeable if other == field_name and not values & earlier), None)
-        if place is not None:
+        position = next((at for at, other, earlier in mergeable if other == field_name and not values & earlier), None)
+        if position is not None:
             options = [replace(option, alternatives=()) for option in term.options]  # `ft ww/bs` is any of three
-            merged[place] = replace(merged[place], alternatives=(*merged[place].alternatives, *options))
+            merged[position] = replace(merged[position], alternatives=(*merged[position].alternatives, *options))
             continue
         if field_name in ALTERNATIVE_FIELDS:
             mergeable.append((len(merged), field_name, values))

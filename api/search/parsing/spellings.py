@@ -63,11 +63,11 @@ class Spellings:
         entry = self._spelling_at(first)[1]
         if is_value or goes_on or (entry is not None and (entry.sorts or entry.role is not Role.VALUE)):
             return False
-        for place in range(at - 1, max(-1, at - 1 - MAX_BEFORE_EXCEPTION), -1):
-            if self._gaps[place + 1].strip():
+        for position in range(at - 1, max(-1, at - 1 - MAX_BEFORE_EXCEPTION), -1):
+            if self._gaps[position + 1].strip():
                 return False
-            if self._letters[place] in self._vocabulary.universals:
-                before = map(self._vocabulary.entries.get, self._letters[max(0, place - 2) : place])
+            if self._letters[position] in self._vocabulary.universals:
+                before = map(self._vocabulary.entries.get, self._letters[max(0, position - 2) : position])
                 return not any(each is not None and each.role is Role.EXCLUSION for each in before)  # `not just any …`
         return False
 
@@ -86,9 +86,9 @@ class Spellings:
         if self._says_it_is_attached(end - 1):
             return end - 1
         halves = [
-            (self._letters[at:place], self._letters[place:end])
-            for place in range(at + 1, end)
-            if EITHER.fullmatch(self._gaps[place])
+            (self._letters[at:position], self._letters[position:end])
+            for position in range(at + 1, end)
+            if EITHER.fullmatch(self._gaps[position])
         ]
         return next((at + len(first) for first, rest in halves if self._is_said(first) and self._is_said(rest)), 0)
 
@@ -312,8 +312,8 @@ class Spellings:
         if len(self._letters[at]) > MAX_MANY_DIGITS or at + 1 == len(self._words):
             return False
         last = min(at + 1 + MAX_NAME, len(self._words) - 1)
-        plurals = [place for place in range(at + 2, last + 1) if self._letters[place].endswith("s")]
-        return any(self._is_opened(place) and self._are_one_name(at + 1, place) for place in (at + 1, *plurals))
+        plurals = [end for end in range(at + 2, last + 1) if self._letters[end].endswith("s")]
+        return any(self._is_opened(end) and self._are_one_name(at + 1, end) for end in (at + 1, *plurals))
 
     def _is_before_thing(self, at: int) -> bool:
         """Whether a thing is behind the digit there, and nothing or a filler before: `1 ak`, `looking 4 knives`."""
@@ -331,9 +331,9 @@ class Spellings:
         if self._spelling_at(start)[0] >= end - start > 1:
             return True  # `100 dreams and nightmares cases`
         between = range(start, end)
-        numbers = [place for place in between if self._letters[place].isdecimal()]
-        is_apart = any(self._letters[place] in self._vocabulary.ignored for place in between)
-        return not is_apart and all(place > start and self._ends_name(place) for place in numbers)
+        numbers = [at for at in between if self._letters[at].isdecimal()]
+        is_apart = any(self._letters[at] in self._vocabulary.ignored for at in between)
+        return not is_apart and all(at > start and self._ends_name(at) for at in numbers)
 
     def _is_command(self) -> bool:
         """Whether the first word may be the name of a chat bot's command: `!price`, `!knife`."""

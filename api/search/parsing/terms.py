@@ -393,5 +393,5 @@ class _Reader(Spellings):
             self._parsed.terms.append(Term(finished(part), entry.meanings, otherwise, is_filler=is_filler))
         else:
             role = Role.VALUE if entry is None else entry.role
-            self._parsed.terms += [self._word_term(place, role) for place in range(self._at, end)]
+            self._parsed.terms += [self._word_term(at, role) for at in range(self._at, end)]
         self._at = end

@@ -147,13 +147,11 @@ def words_in(words: list[str], *, open_ended: bool) -> list[Word]:
         for length in range(1, longest + 1)
     ]
     read = []
-    for place, typed in enumerate(words):
+    for at, typed in enumerate(words):
         spellings = [
-            spelling
-            for length, joined in enumerate(joins, 1)
-            for spelling in joined[max(0, place - length + 1) : place + 1]
+            spelling for length, joined in enumerate(joins, 1) for spelling in joined[max(0, at - length + 1) : at + 1]
         ]
-        reach = len(words) - place  # a join ends the text if it is as long, or longer
+        reach = len(words) - at  # a join ends the text if it is as long, or longer
         endings = tuple([joined[-1] for joined in joins[reach - 1 :] if joined]) if open_ended else ()
         prefixes = [each for each in endings if len(each) >= MIN_PREFIX_CHARACTERS and not each.isnumeric()]
         read.append(Word(typed, tuple(dict.fromkeys(spellings)), endings, tuple(prefixes)))

@@ -64,10 +64,10 @@ def in_english(text: str, vocabulary: Vocabulary, *, of_names: bool = False) -> 
     letters = [letters_of([word]) for word in words]
     untranslated = frozenset() if of_names else vocabulary.words_of_finishes
     unknown = {
-        place
+        position
         for at, length, entry in vocabulary.longest_spellings(letters)
         if (letters[at] not in untranslated if entry is None else of_names and entry.is_name)
-        for place in range(at, at + length)
+        for position in range(at, at + length)
     }
     spoken = {at for at in unknown if letters[at] not in vocabulary.ignored}
     english, at = gaps[:1], 0

@@ -98,7 +98,7 @@ def _parts_of(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> Iter
         kind = _kind_at(letters, gaps, at, vocabulary) if entry is None else _kind_of_entry(entry, vocabulary)
         is_more = kind is last is Kind.NUMBER and _JOINTS.fullmatch(gaps[at])
         if not is_more:
-            text = words[at] + "".join(gaps[place] + words[place] for place in range(at + 1, at + length))
+            text = words[at] + "".join(gaps[position] + words[position] for position in range(at + 1, at + length))
             yield Part(kind, gaps[at], text)
         last = kind
 

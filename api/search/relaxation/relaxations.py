@@ -296,8 +296,8 @@ def narrowing_as_words(parsed: ParsedQuery) -> list[ParsedQuery]:
     """Narrowing terms may be words of the name: all but the last of them (`glove case` is a case), then that too."""
 
     def only_last_narrows(parse: PlatformParse) -> PlatformParse:
-        last = max((place for place, term in enumerate(parse.terms) if term.narrows), default=None)
-        terms = (term if place == last else _as_words(term) for place, term in enumerate(parse.terms))
+        last = max((at for at, term in enumerate(parse.terms) if term.narrows), default=None)
+        terms = (term if at == last else _as_words(term) for at, term in enumerate(parse.terms))
         return replace(parse, terms=tuple(terms), finishes=())
 
     relaxation = _relaxation_of(parsed, Relaxation.WORDS)

@@ -75,7 +75,7 @@ def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
 
 
 def _starts(parse: PlatformParse, carrier: int | None, finishes: int, of_names: Collection[str]) -> list[int]:
-    """The places at which the words of a sticker may begin; the first `finishes` terms are finishes of the item."""
+    """The positions at which the words of a sticker may begin; the first `finishes` terms are finishes of the item."""
     may_be = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term)]
     if carrier is not None and may_be and may_be[-1] >= carrier:
         return list(dict.fromkeys([carrier, finishes or carrier]))
@@ -121,16 +121,16 @@ def is_on_named_item(strict: ParsedQuery) -> bool:
 def _item_first(parse: PlatformParse) -> PlatformParse:
     """The parse with an item before what is on it: `crown foil on an ak redline`."""
     carried_by = parse.platform.merged_vocabulary.carried_by
-    place = next((at for at, term in enumerate(parse.terms) if at and letters_of([term.typed]) in carried_by), None)
-    if place is None or any(term.carries for term in parse.terms):
+    position = next((at for at, term in enumerate(parse.terms) if at and letters_of([term.typed]) in carried_by), None)
+    if position is None or any(term.carries for term in parse.terms):
         return parse
-    on_item, item = parse.terms[:place], parse.terms[place + 1 :]
+    on_item, item = parse.terms[:position], parse.terms[position + 1 :]
     vocabulary = parse.platform.merged_vocabulary
     others = [term for term in on_item if not vocabulary.is_attached(term.meanings)]  # `navi sticker on ak redline`
     is_of_item = any(term.narrows or _names_finish(term, vocabulary) for term in others)  # `neonoir na awp`
     if is_of_item or not any(map(_may_be_on_item, on_item)) or not any(term.narrows for term in item):
         return parse
-    return replace(parse, terms=(*item, replace(parse.terms[place], carries=True), *on_item))
+    return replace(parse, terms=(*item, replace(parse.terms[position], carries=True), *on_item))
 
 
 def _without_kinds(parse: PlatformParse, vocabulary: Vocabulary, *, is_named: bool) -> PlatformParse:

@@ -91,7 +91,7 @@ def _wanted(parts: Parts, own: Collection[str]) -> Parts:
         before = parts[:at]
         if _ARROW.search(part.gap) and has(before, Kind.WEAPON) and has(parts[at:], *THINGS):
             return parts[at:]
-        end = next((place for place in exchanged if place > at), len(parts))
+        end = next((position for position in exchanged if position > at), len(parts))
         offered, wanted = [*before, *parts[end:]], parts[at + 1 : end]
         if part.kind is Kind.SEEKING:
             is_exchange = has(offered, Kind.WEAPON) and not (has(before, Kind.SEEKING) or _ends_clause(parts, at))
@@ -101,8 +101,8 @@ def _wanted(parts: Parts, own: Collection[str]) -> Parts:
             continue
         if is_exchange and has(wanted, *THINGS):
             return wanted
-    places = (at for at in exchanged if has(parts[:at], *THINGS) and has(parts[at:], *THINGS))
-    return next((parts[:at] for at in places if _begins_clause(parts, at)), parts)
+    positions = (at for at in exchanged if has(parts[:at], *THINGS) and has(parts[at:], *THINGS))
+    return next((parts[:at] for at in positions if _begins_clause(parts, at)), parts)
 
 
 def _begins_clause(parts: Parts, at: int) -> bool:
