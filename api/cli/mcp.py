@@ -74,8 +74,8 @@ def build_server(url: str, token: str, *, orders: bool, real_orders: bool) -> "M
         async def order(item_id: str, account: str, email: str, platform: str, expected_price: float) -> dict[str, Any]:
             """Orders an item, unless its price has moved. Sandbox items have negative ids: `-10` is completed."""
             if not real_orders:
-                known = await _call(url, token, "GET", f"/v1/gear/{int(item_id)}", parameters={"platform": platform})
-                if not item_id.startswith("-") or known.get("error", {}).get("code") != "item_not_found":
+                listing = await _call(url, token, "GET", f"/v1/gear/{int(item_id)}", parameters={"platform": platform})
+                if not item_id.startswith("-") or listing.get("error", {}).get("code") != "item_not_found":
                     return {"status": "error", "error": "only sandbox items may be ordered, and this is none"}
             body = {"account": account, "email": email, "platform": platform, "item": item_id}
             return await _call(url, token, "POST", "/v1/gear", {**body, "expectedPrice": expected_price})
