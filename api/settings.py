@@ -153,7 +153,7 @@ class Settings(SearchSettings, StoreSettings):
     @classmethod
     def _check_tracing(cls, value: bool) -> bool:
         if value and not all(find_spec(package) for package in ("opentelemetry.sdk", "wrapt")):
-            raise ValueError("needs OpenTelemetry's SDK: pip install 'gear[otel]'")
+            raise ValueError("needs OpenTelemetry's SDK: pip install '.[otel]' in the checkout")
         return value
 
     @field_validator("trusted_proxies")

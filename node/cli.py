@@ -40,7 +40,7 @@ def _explains_errors(command: Callable[P, R]) -> Callable[P, R]:
         except NodeError as error:
             raise click.ClickException(str(error)) from error
         except ModuleNotFoundError as error:
-            msg = f"the package {error.name!r} is missing: install the extra 'node' (pip install 'gear[node]')"
+            msg = f"the package {error.name!r} is missing: pip install '.[node]' in the checkout"
             raise click.ClickException(msg) from error
         except BrokenPipeError:
             raise  # whoever read our output has enough; click ends quietly

@@ -20,14 +20,14 @@ MAX_HITS = 20
 def serve_mcp(url: str, token: str, orders: bool, real_orders: bool) -> None:
     """Serve the API to a language model by the Model Context Protocol, over stdin and stdout.
 
-    It needs the extra `mcp`: pip install 'gear[mcp]'.
+    It needs the extra `mcp`: pip install '.[mcp]' in the checkout.
 
     Example: gear-api mcp --url https://gear.example.com
     """
     try:
         server = build_server(url, token, orders=orders or real_orders, real_orders=real_orders)
     except ImportError:
-        raise click.ClickException("the MCP SDK is not installed: pip install 'gear[mcp]'") from None
+        raise click.ClickException("the MCP SDK is not installed: pip install '.[mcp]' in the checkout") from None
     server.run()
 
 

@@ -128,7 +128,7 @@ def open_storage(url: str) -> Storage:
     try:
         storage = storage_from_string(f"async+{url}", wrap_exceptions=True, implementation="redispy")
     except ConfigurationError as error:
-        raise ValueError("needs the package redis: pip install 'gear[redis]'") from error
+        raise ValueError("needs the package redis: pip install '.[redis]' in the checkout") from error
     if not isinstance(storage, Storage):
         raise TypeError(type(storage))
     return storage

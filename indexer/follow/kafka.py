@@ -57,7 +57,8 @@ class KafkaStream:
         try:
             from confluent_kafka import Consumer, KafkaException
         except ImportError as error:
-            raise CommandError("reading a Kafka topic needs the extra: pip install 'gear[kafka]'") from error
+            message = "reading a Kafka topic needs the extra: pip install '.[kafka]' in the checkout"
+            raise CommandError(message) from error
         if own := [name for name in _OWN if name in self.properties]:
             raise CommandError(f"{own[0]} is set by the command itself: leave it out of the properties")
         try:

@@ -49,7 +49,7 @@ def _open(file: BinaryIO) -> "RecordBatchReader":
     try:
         from arro3.io import read_parquet
     except ImportError as error:
-        message = "is Parquet, which this installation cannot read: install the extra, pip install 'gear[parquet]'"
+        message = "is Parquet, which this installation cannot read: pip install '.[parquet]' in the checkout"
         raise SourceError(message) from error
     _check_ends(file)
     with _as_source_error("is no readable Parquet file"):

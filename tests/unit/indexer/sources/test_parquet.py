@@ -158,7 +158,7 @@ def test_parquet_in_another_compression_is_named(tmp_path: Path) -> None:
 def test_without_the_library_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = written(tmp_path / "a")
     monkeypatch.setitem(sys.modules, "arro3.io", None)
-    with pytest.raises(SourceError, match=r"pip install 'gear\[parquet\]'"):
+    with pytest.raises(SourceError, match=r"pip install '\.\[parquet\]'"):
         records(name)
 
 
