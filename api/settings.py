@@ -23,7 +23,7 @@ def parse_duration(text: str) -> timedelta:
     """Parses a duration such as `90d`; raises ValueError."""
     match = re.fullmatch(r"([1-9]\d{0,4})([smhd])", text, re.ASCII)
     if match is None:
-        raise ValueError(f"{text!r} is not a duration such as 90d, 12h, 30m or 60s")
+        raise ValueError(f"{text!r} is not a duration such as 90d, 12h, 30m or 60s, with a number up to 99999")
     return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 

@@ -164,9 +164,8 @@ def backlog(as_json: bool) -> None:
 
     overdue, oldest = read_now(lambda connection: deliveries.overdue(connection, datetime.now(UTC)))
     shown = {"overdue": overdue, "oldestSince": rfc3339(oldest) if oldest else None}
-    click.echo(
-        json.dumps(shown) if as_json else f"{overdue} overdue, the oldest since {shown['oldestSince'] or 'never'}"
-    )
+    since = f", the oldest since {shown['oldestSince']}" if oldest else ""
+    click.echo(json.dumps(shown) if as_json else f"{overdue} overdue{since}")
 
 
 @webhook.command()

@@ -143,7 +143,8 @@ def list_tokens(as_json: bool) -> None:
         state = "revoked" if entry["revokedAt"] else f"expires {entry['expiresAt'] or 'never'}"
         used = f"used {entry['lastUsedAt'] or 'never'}"
         limits = [f"{name} {text}" for name, text in _restrictions(entry).items()]
-        click.echo("  ".join([entry["id"], entry["name"], " ".join(entry["scopes"]), state, used, *limits]))
+        sandbox = ["sandbox"] if entry["sandbox"] else []
+        click.echo("  ".join([entry["id"], entry["name"], " ".join(entry["scopes"]), *sandbox, state, used, *limits]))
 
 
 @token.command("limit")

@@ -116,7 +116,8 @@ def item_not_found(platform: Platform, item: str) -> ApiError:
 
 
 def item_not_in_sandbox(item: str) -> ApiError:
-    return ApiError("item_not_found", f"the sandbox has no item {item[:40]!r}; docs/sandbox.md lists those it has")
+    message = f"the sandbox has no item {item[:40]!r}; docs/sandbox.md lists those it has, of up to 16 digits"
+    return ApiError("item_not_found", message)
 
 
 def check_price(body: OrderBody, offer: Offer, total: int) -> None:

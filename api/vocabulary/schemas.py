@@ -51,6 +51,8 @@ class TermFields(Strict):
 
     @model_validator(mode="after")
     def _is_a_term(self) -> Self:
+        if not self.words.strip() and (self.filters is None or not self.filters.model_dump(exclude_none=True)):
+            raise ValueError(f"{self.spellings[0]!r} means nothing: give it filters or words")
         try:
             Vocabulary(term=(self.term(),))
         except ValidationError as error:

@@ -118,6 +118,10 @@ def test_what_failed_since_a_time_is_sent_again(machine: Machine, since: str) ->
     assert "3 overdue, the oldest since 20" in machine.run("webhook", "backlog").stdout
 
 
+def test_a_backlog_without_callbacks_names_no_oldest(machine: Machine) -> None:
+    assert machine.run("webhook", "backlog").stdout == "0 overdue\n"
+
+
 def test_many_orders_are_recovered_in_several_transactions(machine: Machine) -> None:
     token = machine.token("shop")
     for _ in range(5):

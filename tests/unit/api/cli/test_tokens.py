@@ -56,6 +56,13 @@ def test_a_token_for_browsers_is_shown_and_listed() -> None:
     assert lines["rateLimit"] == "500"
 
 
+@pytest.mark.usefixtures("file")
+def test_a_token_of_a_sandbox_is_listed_as_one() -> None:
+    create()
+    create("--sandbox")
+    assert sorted("  search  sandbox  expires never" in line for line in listed().splitlines()) == [False, True]
+
+
 def test_the_last_use_is_listed(file: Path) -> None:
     create()
     with closing(sqlite3.connect(file)) as connection:
