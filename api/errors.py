@@ -27,7 +27,10 @@ ERRORS: dict[str, tuple[int, str]] = {
     "not_enough": (409, "fewer items than wanted can be ordered at this price; `error.available` says how many"),
     "invalid_transition": (409, "the order cannot go from its present state to this one; the message says where it is"),
     "too_many_searches": (409, "the token has as many saved searches as it may; delete one"),
-    "cursor_expired": (410, "the cursor was not used for 5 minutes, or its point in time is gone; start a new one"),
+    "cursor_expired": (
+        410,
+        "the cursor was not used for 5 minutes, began 6 hours ago, or its point in time is gone; start a new one",
+    ),
     "bookmark_expired": (410, "the bookmark is older than what is kept, or its log was lost; read all items again"),
     "personal_data_erased": (410, "the buyer's data of this order were erased"),
     "body_too_large": (413, "the body is larger than 65,536 bytes"),

@@ -73,6 +73,9 @@ async def list_changes(
     `next` on. With `wait` the response comes with the first change. `Accept: text/event-stream` sends each change as an
     event as soon as it is known, with the bookmark as its `id`; a `Last-Event-ID` header goes before `since`.
 
+    A stream is a POST with a token, which a browser's `EventSource` cannot send: read it by `fetch`. After the changes
+    of a page, and every 15 seconds without one, comes an event with an `id` alone: the bookmark to go on from.
+
     Bookmarks are good for 24 hours at least. After a 410 `bookmark_expired` read all items again.
     """
     subscription = _subscription(services, token, body)

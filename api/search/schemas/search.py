@@ -102,7 +102,7 @@ class SearchBody(Strict):
     sort: SortName | None = Field(
         default=None,
         description="absent: `relevance` with a query, else `price_asc`; ties by id ascending; "
-        "items without the value last",
+        "items without the value last; names are compared without case, accents, ★ and ™",
     )
     cursor: Annotated[str, Field(strict=True, min_length=1)] | None = Field(
         default=None,

@@ -1512,7 +1512,7 @@ class SearchBody(TypedDict):
         | None
     ]
     """
-    absent: `relevance` with a query, else `price_asc`; ties by id ascending; items without the value last
+    absent: `relevance` with a query, else `price_asc`; ties by id ascending; items without the value last; names are compared without case, accents, ★ and ™
     """
     cursor: NotRequired[str | None]
     """

@@ -43,6 +43,9 @@ export interface paths {
          *     `next` on. With `wait` the response comes with the first change. `Accept: text/event-stream` sends each change as an
          *     event as soon as it is known, with the bookmark as its `id`; a `Last-Event-ID` header goes before `since`.
          *
+         *     A stream is a POST with a token, which a browser's `EventSource` cannot send: read it by `fetch`. After the changes
+         *     of a page, and every 15 seconds without one, comes an event with an `id` alone: the bookmark to go on from.
+         *
          *     Bookmarks are good for 24 hours at least. After a 410 `bookmark_expired` read all items again.
          */
         post: operations["listChanges"];
@@ -2594,7 +2597,7 @@ export interface components {
              */
             page: number | null;
             /**
-             * @description absent: `relevance` with a query, else `price_asc`; ties by id ascending; items without the value last
+             * @description absent: `relevance` with a query, else `price_asc`; ties by id ascending; items without the value last; names are compared without case, accents, ★ and ™
              * @default null
              */
             sort: components["schemas"]["SortName"] | null;
