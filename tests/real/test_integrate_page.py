@@ -4,7 +4,11 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +46,45 @@ def test_the_commands_run(opensearch_url: str, index_prefix: str, tmp_path: Path
     assert written("changes.json")["changes"] == []
     assert written("order.json")["order"]["amounts"]["price"] == 10
     assert written("saved.json")["search"]["name"] == "cheap redlines"
+
+
+class Scripted(BaseHTTPRequestHandler):
+    """Sends the planned responses one after the other."""
+
+    planned: Iterator[tuple[int, dict[str, Any]]]
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        status, body = next(self.planned)
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        if status == 429:
+            self.send_header("Retry-After", "1")
+        self.end_headers()
+        self.wfile.write(content)
+
+
+@pytest.mark.parametrize(("last", "ends"), [(200, 0), (401, 1)])
+def test_a_copy_waits_after_a_refusal_and_ends_with_an_error(last: int, ends: int, tmp_path: Path) -> None:
+    if shutil.which("jq") is None or shutil.which("curl") is None:
+        pytest.skip("the page's commands need curl and jq")
+    first = {"gear": [{"id": 1}], "nextCursor": "next"}
+    refusal = {"status": "error", "error": {"code": "rate_limited"}}
+    final = {"gear": [{"id": 2}], "nextCursor": None} if last == 200 else refusal
+    Scripted.planned = iter([(200, {"next": "b"}), (200, first), (429, refusal), (last, final)])
+    functions = re.findall(r"^(?:gear|copy)\(\) \{\n.*?^\}$", blocks("sh"), re.MULTILINE | re.DOTALL)
+    bash = shutil.which("bash") or "bash"
+    with ThreadingHTTPServer(("127.0.0.1", 0), Scripted) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        environment = {**os.environ, "GEAR_URL": f"http://127.0.0.1:{server.server_port}", "GEAR_TOKEN": "t"}
+        script = "\n".join([*functions, "copy"])
+        ran = subprocess.run([bash, "-c", script], cwd=tmp_path, env=environment, capture_output=True, check=False)
+        server.shutdown()
+    assert ran.returncode == ends, ran.stderr
+    copied = [json.loads(line)["id"] for line in (tmp_path / "copy.ndjson").read_text(encoding="utf-8").splitlines()]
+    assert copied == [1, 2][: 2 - ends]
+    assert json.loads((tmp_path / "page.json").read_text(encoding="utf-8")) == final
 
 
 def test_the_receiver_takes_what_is_signed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
