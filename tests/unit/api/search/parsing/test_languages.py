@@ -44,6 +44,9 @@ def meanings_of(text: str) -> list[str]:
         ("Üretimden Yeni Çıkmış", ["Factory New"]),
         ("殺豬刀 牙簽", ["Gut Knife", "Stiletto Knife"]),
         ("Classified(ピンク)", ["Classified"]),
+        ("en ucuz kapsül", ["capsule"]),  # and no other container
+        ("スタトラ カプセル", ["StatTrak™", "capsule"]),
+        ("印花胶囊", ["sticker capsule"]),
         ("сувенирный набор", ["souvenir package"]),  # not a souvenir
         ("старт трек м4а4 вой", ["StatTrak™", "M4A4", "howl"]),
         ("14卡托紅線", ["katowice 2014", "redline"]),
