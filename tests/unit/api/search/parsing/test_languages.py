@@ -47,6 +47,11 @@ def meanings_of(text: str) -> list[str]:
         ("en ucuz kapsül", ["capsule"]),  # and no other container
         ("スタトラ カプセル", ["StatTrak™", "capsule"]),
         ("印花胶囊", ["sticker capsule"]),
+        ("агенты спецназа", ["nswc seal"]),  # a side's agents, not the gloves
+        ("агенты контр-террористов", ["Agent", "nswc seal"]),
+        ("反恐精英 探员", ["nswc seal"]),
+        ("terörist ajanlar", ["terrorist", "Agent"]),  # or that in the name of a sticker
+        ("agente terrorista", ["phoenix"]),
         ("сувенирный набор", ["souvenir package"]),  # not a souvenir
         ("старт трек м4а4 вой", ["StatTrak™", "M4A4", "howl"]),
         ("14卡托紅線", ["katowice 2014", "redline"]),
