@@ -113,6 +113,12 @@ class Term:
         """The fields whose values it means; empty for mere words."""
         return frozenset(name for meaning in self.meanings for name, _ in meaning.filters)
 
+    @property
+    def is_color(self) -> bool:
+        """Whether it is a word of names that is a rarity in its second meaning, or in both (`purple`)."""
+        fields = {name for each in self.otherwise for name, _ in each.filters}
+        return fields == {"rarity"} and self.fields <= fields
+
     def is_within(self, other: "Term") -> bool:
         """Whether it means what the other one means, or some of its values: battle-scarred of what is scratched."""
         if self.meanings == other.meanings:

@@ -125,9 +125,9 @@ def _names_thing(parse: PlatformParse) -> bool:
 
 
 def _may_be_left_out(term: Term, parse: PlatformParse) -> bool:
-    """Whether it is a word that may be left out: goods of other shops beside a weapon alone."""
+    """Whether it is a word that may be left out: goods of other shops beside a weapon alone, colors beside a thing."""
     is_beside_weapon = term.is_foreign and any("weapon" in other.fields for other in parse.terms)
-    return is_beside_weapon or is_word(term)
+    return is_beside_weapon or (term.is_color and _names_thing(parse)) or is_word(term)
 
 
 def _is_kind(term: Term) -> bool:

@@ -255,9 +255,10 @@ def numbers_as_words(strict: ParsedQuery) -> ParsedQuery | None:
 
 
 def other_meanings(parsed: ParsedQuery) -> list[ParsedQuery]:
-    """Terms may have their second meaning, then those that narrow be words of the name."""
+    """Terms may have their second meaning, then those that narrow be words of the name, but beside a rarity."""
     second = second_meanings(parsed)
-    return [*second, *(each for base in (parsed, *second) for each in narrowing_as_words(base))]
+    named = [] if all(term.is_color for term in parsed.options if term.otherwise) else second
+    return [*second, *(each for base in (parsed, *named) for each in narrowing_as_words(base))]
 
 
 def either(strict: ParsedQuery) -> list[ParsedQuery]:

@@ -47,6 +47,9 @@ def meanings_of(text: str) -> list[str]:
         ("en ucuz kapsül", ["capsule"]),  # and no other container
         ("スタトラ カプセル", ["StatTrak™", "capsule"]),
         ("印花胶囊", ["sticker capsule"]),
+        ("красный ак", ["red", "AK-47"]),  # the color of a finish
+        ("赤いグローブ", ["red", "Gloves"]),
+        ("красные скины", ["Covert"]),
         ("агенты спецназа", ["nswc seal"]),  # a side's agents, not the gloves
         ("агенты контр-террористов", ["Agent", "nswc seal"]),
         ("反恐精英 探员", ["nswc seal"]),

@@ -6,6 +6,7 @@ from api.search.parsing.interpretation import interpretation
 from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
 from api.search.query.text import ONE_EDIT, TWO_EDITS, conditions, similar
 from api.search.relaxation.fillers import without_fillers
+from api.search.relaxation.left_out import names_alone
 from api.search.relaxation.relaxations import as_typed, corrections, misspelt, with_similar_words, words_of_sets
 from api.search.relaxation.stickers import says_it_is_on_items
 from mappings.vocabulary.entries import values_of
@@ -139,6 +140,17 @@ def test_a_weapon_beside_a_bound_and_fillers_alone_is_no_word_of_a_name() -> Non
     kinds = {each.relaxation for each in as_typed(strict("m4a1s for 5 dollars"))}
     assert kinds == {Relaxation.STRICT}
     assert {each.relaxation for each in as_typed(strict("m4a1s for you"))} > kinds
+
+
+def test_a_color_is_a_word_of_names_then_a_rarity_of_the_thing_itself_and_left_out_at_last() -> None:
+    for text in ("purple knife", "фиолетовый нож", "紫色のナイフ", "фиолетовые ножи"):
+        parsed = strict(text)
+        (second,) = (each for each in as_typed(parsed) if each.options[0].meanings == parsed.options[0].otherwise)
+        assert values_of(second.options[0].meanings, "rarity") == {"Restricted", "Remarkable", "Exceptional"}
+        assert all(term.narrows for term in second.options[1:]), text
+        ignored = [each.parses[0].ignored for each in names_alone(parsed, ())]
+        assert (parsed.options[0].typed,) in ignored, text
+    assert values_of(as_typed(strict("gold knife"))[1].options[0].meanings, "type") == {"Knife", "Gloves"}
 
 
 def test_what_is_in_a_case_is_of_its_set_alone() -> None:
