@@ -22,6 +22,16 @@ def with_skins(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
     return [*terms[:at], replace(terms[at], meanings=(_skin(vocabulary),)), *terms[at + 1 :]]
 
 
+def without_article(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
+    """The terms, without a letter before a thing that is all that they say: no word of a name (`a awp mais cara`)."""
+    named = [at for at, term in enumerate(terms) if not term.is_filler]
+    if len(named) != 1 or not named[0] or not vocabulary.narrows(terms[named[0]].meanings):
+        return terms
+    article = terms[named[0] - 1]
+    is_letter = len(article.typed) == 1 and article.typed.isalpha() and not (article.count or article.carries)
+    return [term for term in terms if term is not article] if is_letter else terms
+
+
 def _without_dates(terms: Sequence[Term], vocabulary: Vocabulary) -> list[Term]:
     """The terms, years as fillers: a title says when it was written; but Katowice 2014 is a name."""
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum, auto
 
-from api.search.parsing.combination import either_finish, is_pasted_name, with_skins
+from api.search.parsing.combination import either_finish, is_pasted_name, with_skins, without_article
 from api.search.parsing.links import KEYS, is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import (
@@ -171,7 +171,7 @@ def parse_text(
     sorts = [sort for piece in parsed for sort in piece.sorts]
     terms = _without_opened(_merged_alternatives(terms), vocabulary)
     if [term for term in terms if term.is_filler]:
-        terms = with_skins(terms, vocabulary)
+        terms = without_article(with_skins(terms, vocabulary), vocabulary)
     if of_listing and vocabulary.plain and _is_plain_skin(terms):
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
     if quantities and terms and terms[0].is_filler and all(_joins(term, vocabulary) for term in terms):

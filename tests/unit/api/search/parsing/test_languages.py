@@ -50,6 +50,10 @@ def meanings_of(text: str) -> list[str]:
         ("красный ак", ["red", "AK-47"]),  # the color of a finish
         ("赤いグローブ", ["red", "Gloves"]),
         ("красные скины", ["Covert"]),
+        ("a faca mais cara", ["Knife"]),  # no `a` of a name
+        ("quero o awp", ["quero", "AWP"]),
+        ("o awp dragon lore", ["o", "AWP", "dragon", "lore"]),
+        ("w awp", ["w", "AWP"]),
         ("агенты спецназа", ["nswc seal"]),  # a side's agents, not the gloves
         ("агенты контр-террористов", ["Agent", "nswc seal"]),
         ("反恐精英 探员", ["nswc seal"]),
