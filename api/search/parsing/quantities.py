@@ -111,7 +111,8 @@ _SEED_FORMS = (
     rf"{_START}(?<!phase\s)(?P<seeds>\d{{1,4}})\s+{_SEED}(?!\w)",
 )
 _EXTREME = r"m(?:ax|in)(?:imum)?(?!\w|\s*wear)"
-_AROUND = r"(?P<around>(?<!\w)(?:around|about|roughly|approx(?:imately)?\.?|circa)\s+|(?<!\S)[~\u2248]\s?)"
+_LIKE = rf"like(?=\s+(?:[$€£]|{_NUMBER}\s*{_MARK}))"  # an amount of money, but a seed without a currency
+_AROUND = rf"(?P<around>(?<!\w)(?:around|about|roughly|approx(?:imately)?\.?|circa|{_LIKE})\s+|(?<!\S)[~\u2248]\s?)"
 _MAY_COUNT = re.compile(rf"(?i)\+$|^{_AROUND}.*\d$|^(?:at\s+least|min(?:imum)?)\s+\d$|^\d\s+or\s+more$")
 _AROUND_AFTER = r"\s*(?P<around>(?<!\w)about)(?!\w)(?!\s*[$€£]?\s*\d)"
 _PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
