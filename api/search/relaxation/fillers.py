@@ -82,7 +82,9 @@ def offered_items(strict: ParsedQuery) -> list[ParsedQuery]:
     things = sum(not term.fields.isdisjoint(vocabulary.narrowing) for term in parse.terms)
     is_list = things > 1 or (things and (may_be_list(strict.text) or _has_alternatives(parse)))
     is_pasted = "|" in strict.text
-    if not (is_pasted or parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade_words)):
+    is_exchange = any(letters_of([term.typed]) in vocabulary.returns for term in parse.terms)
+    is_trade = is_exchange or any(word in letters for word in vocabulary.trade_words)
+    if not (is_pasted or parse.other_amounts or is_list or is_trade):
         return []  # as most texts
     items = items_in(*with_quantities(strict.text, vocabulary), vocabulary, may_list=bool(is_list))
     return [_part(strict, text) for text in items]

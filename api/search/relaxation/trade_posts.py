@@ -32,12 +32,12 @@ from api.search.relaxation.parts import (
     parts_in,
 )
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of
+from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
 _SURE = re.compile(r"\d{4}|\dk|[.,]\d\d$")  # a seed has three digits
 # of a market name: the end of a clause, a column or its exterior
 _NAME_END = re.compile(r"[,;:\t\n\[\])]|\s[-\u2013\u2014]\s|\s{2}")
-_ARROW = re.compile(r"[-=]>|\u2192|\s>\s")  # of an exchange
+_ARROW = re.compile(r"[-=]>|\u2192|\s>+\s")  # of an exchange
 _OFFERS = (Kind.SELLING, Kind.BUYING)
 
 
@@ -47,7 +47,7 @@ def items_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary, 
     `may_list`: the text may be a list of items.
     """
     parts = list(parts_in(text, quantities, vocabulary))
-    wanted = _wanted(parts, vocabulary.own)
+    wanted = _wanted(parts, vocabulary)
     offers = [_with_prices(offer) for offer in _offers(wanted) if has(offer, *NAMES)]
     is_post = has(wanted, *_OFFERS) or any(ASKING_PRICE in quantity.typed for quantity in quantities)
     offer = wanted
@@ -84,7 +84,7 @@ def _is_said_of_item(part: Part) -> bool:
     return is_bound(part) or part.kind in (Kind.DETAIL, Kind.QUANTITY)
 
 
-def _wanted(parts: Parts, own: Collection[str]) -> Parts:
+def _wanted(parts: Parts, vocabulary: Vocabulary) -> Parts:
     """What is wanted where something is offered for it: `ak for an awp`, `karambit, looking for a talon`."""
     exchanged = [at for at, part in enumerate(parts) if part.kind is Kind.EXCHANGING]
     for at, part in enumerate(parts):
@@ -95,11 +95,11 @@ def _wanted(parts: Parts, own: Collection[str]) -> Parts:
         offered, wanted = [*before, *parts[end:]], parts[at + 1 : end]
         if part.kind is Kind.SEEKING:
             is_exchange = has(offered, Kind.WEAPON) and not (has(before, Kind.SEEKING) or _ends_clause(parts, at))
-        elif part.kind is Kind.RETURN:
-            is_exchange = _is_item(offered) if exchanged else _is_weapon(wanted) and _is_given(before, wanted, own)
+        elif _is_return(part, before, vocabulary):
+            is_exchange = _is_exchanged(offered, wanted, vocabulary)
         else:
             continue
-        if is_exchange and has(wanted, *THINGS):
+        if is_exchange and (has(wanted, *THINGS) or _is_finish(wanted, vocabulary)):
             return wanted
     positions = (at for at in exchanged if has(parts[:at], *THINGS) and has(parts[at:], *THINGS))
     return next((parts[:at] for at in positions if _begins_clause(parts, at)), parts)
@@ -111,12 +111,43 @@ def _begins_clause(parts: Parts, at: int) -> bool:
     return any(SEPARATORS.search(part.gap) for part in clause)
 
 
+def _is_return(part: Part, before: Parts, vocabulary: Vocabulary) -> bool:
+    """Whether what is wanted follows; a word of exchange may say so behind a thing (`ak takas awp`)."""
+    is_either = part.kind is Kind.EXCHANGING and letters_of_text(part.text) in vocabulary.returns
+    return part.kind is Kind.RETURN or (is_either and has(before, *THINGS))
+
+
+def _is_exchanged(offered: Parts, wanted: Parts, vocabulary: Vocabulary) -> bool:
+    """Whether the one is given for the other. A finish may stand for its weapon on both sides (`howl for dragon lore`).
+
+    What is sold (`wts knife want gloves`) is given for no payment.
+    """
+    if _is_finish(offered, vocabulary) and (_is_finish(wanted, vocabulary) or _is_weapon(wanted)):
+        return has(offered, Kind.EXCHANGING) or _is_finish(wanted, vocabulary)
+    if has(offered, Kind.EXCHANGING):
+        return _is_item(offered)
+    if has(offered, Kind.SELLING) and not has(offered, Kind.BUYING, Kind.SEEKING, Kind.ATTACHED):
+        are_items = all(has(parts, Kind.WEAPON, Kind.TYPE) for parts in (offered, wanted))
+        return are_items and not vocabulary.is_payment("".join(part.gap + part.text for part in wanted))
+    return _is_weapon(wanted) and _is_given(offered, wanted, vocabulary.own)
+
+
+def _is_finish(parts: Parts, vocabulary: Vocabulary) -> bool:
+    """Whether no more is named than a finish."""
+    words = ""
+    for part in parts:
+        if part.kind is Kind.NAME:
+            _, entry = vocabulary.spelling_at([letters_of([word]) for word in words_of(part.text)], 0)
+            words += entry.meanings[0].words if entry and entry.meanings else part.text
+    return letters_of_text(words) in vocabulary.finishes and not has(parts, *THINGS, Kind.DETAIL)
+
+
 def _is_given(before: Parts, wanted: Parts, own: Collection[str]) -> bool:
-    """Whether the parts say no more than somebody's weapon with its finish (`my ak redline`), or one before another.
+    """Whether the parts say no more than somebody's weapon (`my ak redline`), or one before another.
 
     In `awp asiimov to match my ak redline` and `scar cardiac for the autosniper fans` nothing is exchanged.
     """
-    if not _is_weapon(before) or has(before, Kind.SEEKING, *_OFFERS):
+    if not has(before, Kind.WEAPON) or has(before, Kind.SEEKING, *_OFFERS):
         return False
     is_own = letters_of([before[0].text]) in own
     return is_own or before[0].kind is wanted[0].kind is Kind.WEAPON
@@ -139,7 +170,12 @@ def _ends_clause(parts: Parts, at: int) -> bool:
 
 
 def _offers(parts: Parts) -> list[list[Part]]:
-    """The offers: each has one word of trade, what stands before the first one included."""
+    """The offers: each has one word of trade, what stands before the first one included.
+
+    Words of trade may stand behind their offers (`ak バルカン 譲 awp アジモフ 求`).
+    """
+    if parts[-1:] and parts[-1].kind in _OFFERS and parts[0].kind not in _OFFERS:
+        return [offer[::-1] for offer in reversed(_offers(parts[::-1]))]
     offers: list[list[Part]] = [[]]
     for part in parts:
         if part.kind in _OFFERS and has(offers[-1], *_OFFERS):

@@ -64,6 +64,19 @@ def items(text: str) -> list[str]:
         ("ak asiimov or m4a4 asiimov, ft only", "ak asiimov, ft only"),  # said of both
         ("p250 asiimov oder five seven monkey business, und unter 20$", "p250 asiimov, und under 20$"),
         ("karambit, looking for a talon", "for a talon"),
+        ("wts karambit want butterfly slaughter", "butterfly slaughter"),
+        ("wts ak vulcan for 20 keys", ""),  # a payment
+        ("selling stickers for ak redline", ""),
+        ("my kara for your bfly slaughter", "your bfly slaughter"),
+        ("ak vulcan >>> awp asiimov", ">>> awp asiimov"),
+        ("меняю хаул на драгон лор", "драгон лор"),  # finishes that imply their weapons
+        ("хаул на драгон лор", "драгон лор"),
+        ("do you have asiimov for awp", ""),
+        ("akバルカン 譲 awpアジモフ 求", "awpアジモフ 求"),
+        ("譲 ak バルカン 求 awp アジモフ", "求 awp アジモフ"),
+        ("出ak火蛇久经 换蝴蝶刀", "蝴蝶刀"),
+        ("ak vulcan ile awp asiimov takas", "awp asiimov"),
+        ("verkaufe messer will handschuhe", "handschuhe"),
         ("got 2 redlines and a kitty p90 to swap, need famas roll cage", "famas roll cage"),
         ("have usp cyrex fn, want deagle conspiracy fn", "deagle conspiracy fn"),
         ("upgrade from gut knife night ft to huntsman knife fade fn", "huntsman knife fade fn"),
