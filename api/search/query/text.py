@@ -182,6 +182,9 @@ def _term(term: Term, by_finish: bool) -> list[Condition]:
     typed_words = words[0].clause if len(words) == 1 else {"bool": {"filter": [word.clause for word in words]}}
     clauses = [constant_score(typed_words, 1)]
     clauses += [constant_score(_meaning(meaning), 2 if meaning.filters else 1) for meaning in term.meanings]
+    if term.in_set:
+        in_sets = [constant_score(_all_words(each.words, "set.typed"), 1) for each in term.meanings if each.words]
+        clauses = in_sets if term.only_in_set else [*clauses, *in_sets]
     if term.by_name:
         values = [value for meaning in term.meanings for _, values in meaning.filters for value in values]
         clauses += [constant_score(_all_words(value), 1) for value in values]
@@ -297,8 +300,8 @@ def _swapped(word: str) -> list[str]:
     return [word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in places]
 
 
-def _all_words(text: str) -> Clause:
-    return {"match": {"text": {"query": text, "operator": "and"}}}
+def _all_words(text: str, field: str = "text") -> Clause:
+    return {"match": {field: {"query": text, "operator": "and"}}}
 
 
 def _quantity(quantity: Quantity, minor_digits: int) -> Clause:

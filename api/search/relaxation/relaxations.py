@@ -23,15 +23,16 @@
 Quantities that can be nothing else, and what is not wanted, stay in every relaxation.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.parse import Numbers, ParsedQuery, PlatformParse, Relaxation, parsed_again
 from api.search.parsing.words import Term, Word, is_word
+from api.search.relaxation.changes import relaxation_of, with_terms
 from api.search.relaxation.fillers import for_another_thing, with_and_without_fillers, without_fillers
 from api.search.relaxation.letters import in_english, other_letters, without_typos
+from api.search.relaxation.sets import words_of_sets
 from api.search.relaxation.stickers import (
     introduces_stickers,
     is_finish,
@@ -40,7 +41,6 @@ from api.search.relaxation.stickers import (
     says_it_is_on_items,
     words_of_stickers,
 )
-from mappings.vocabulary.entries import values_of
 from mappings.vocabulary.words import words_of
 
 MIN_SHORTENED = 3  # letters of a word that may be unfinished anywhere in a text
@@ -176,45 +176,6 @@ def _in_letters(parsed: ParsedQuery) -> list[ParsedQuery]:
     return [parsed for each in relaxed for parsed in (each, *second_meanings(each))]
 
 
-def words_of_sets(parsed: ParsedQuery) -> list[ParsedQuery]:
-    """Mere words may be those of the item's set, which may be said by its case (`covert from the fever case`)."""
-    vocabularies = [parse.platform.merged_vocabulary for parse in parsed.parses]
-    last_words = {word for vocabulary in vocabularies for word in vocabulary.last_words}
-    opened = {kind for vocabulary in vocabularies for kind in vocabulary.opened}
-    relaxed = _with_terms(
-        parsed, lambda term: _of_set(term, last_words, opened), _relaxation_of(parsed, Relaxation.SETS)
-    )
-    if not any(term.in_set for term in relaxed.options):
-        return []
-    parses = tuple(_without_containers(parse) for parse in relaxed.parses)
-    return [relaxed] if parses == relaxed.parses else [relaxed, replace(relaxed, parses=parses)]
-
-
-def _of_set(term: Term, last_words: Collection[str], opened: Collection[str]) -> Term:
-    """The term as words of a set: a mere one, or what names a case, without its last word (`mag7 riptide case`)."""
-    if not term.meanings:
-        return replace(term, in_set=True)
-    if not _is_container(term, opened):
-        return term
-    words = [word for meaning in term.meanings for word in words_of(meaning.words) if word not in last_words]
-    return Term(tuple(Word(word, (word,)) for word in words), in_set=True) if words else term
-
-
-def _without_containers(parse: PlatformParse) -> PlatformParse:
-    """Without the words for a container beside the words of a set, where the text says of what is in it, too.
-
-    The word right before them is of the set then: what is in the fever case is no Fever Dream.
-    """
-    opened = parse.platform.merged_vocabulary.opened
-    before = [term for term, following in pairwise(parse.terms) if term.in_set and _is_container(following, opened)]
-    others = [replace(term, only_in_set=term in before) for term in parse.terms if not _is_container(term, opened)]
-    return replace(parse, terms=tuple(others)) if any(term.fields for term in others) else parse
-
-
-def _is_container(term: Term, opened: Collection[str]) -> bool:
-    return bool(term.words) and term.fields == {"type"} and values_of(term.meanings, "type").issubset(opened)
-
-
 def words_as_prefixes(parsed: ParsedQuery) -> ParsedQuery | None:
     """Every mere word may be unfinished; None if none is long enough."""
 
@@ -224,7 +185,7 @@ def words_as_prefixes(parsed: ParsedQuery) -> ParsedQuery | None:
         words = tuple(replace(word, prefixes=tuple(dict.fromkeys((word.typed, *word.prefixes)))) for word in term.words)
         return replace(term, words=words)
 
-    relaxed = _with_terms(parsed, widened, Relaxation.PREFIXES)
+    relaxed = with_terms(parsed, widened, Relaxation.PREFIXES)
     return None if relaxed.options == parsed.options else relaxed
 
 
@@ -243,7 +204,7 @@ def with_other_first_letters(parsed: ParsedQuery, matching_words: Collection[str
         )
         return replace(term, words=words)
 
-    relaxed = _with_terms(parsed, widened, Relaxation.FIRST_LETTERS)
+    relaxed = with_terms(parsed, widened, Relaxation.FIRST_LETTERS)
     return relaxed if any(word.fuzzy_first for term in relaxed.options for word in term.words) else None
 
 
@@ -289,8 +250,8 @@ def second_meanings(parsed: ParsedQuery) -> list[ParsedQuery]:
     """What terms mean where their first meaning finds nothing (`m4a1 howl` is an M4A4)."""
     if not any(term.otherwise for term in parsed.options):
         return []
-    relaxation = _relaxation_of(parsed, Relaxation.WORDS)
-    return [_with_terms(parsed, lambda term: replace(term, meanings=term.otherwise or term.meanings), relaxation)]
+    relaxation = relaxation_of(parsed, Relaxation.WORDS)
+    return [with_terms(parsed, lambda term: replace(term, meanings=term.otherwise or term.meanings), relaxation)]
 
 
 def narrowing_as_words(parsed: ParsedQuery) -> list[ParsedQuery]:
@@ -301,9 +262,9 @@ def narrowing_as_words(parsed: ParsedQuery) -> list[ParsedQuery]:
         terms = (term if at == last else _as_words(term) for at, term in enumerate(parse.terms))
         return replace(parse, terms=tuple(terms), finishes=())
 
-    relaxation = _relaxation_of(parsed, Relaxation.WORDS)
+    relaxation = relaxation_of(parsed, Relaxation.WORDS)
     some = tuple(only_last_narrows(parse) for parse in parsed.parses)
-    none = _with_terms(parsed, lambda term: replace(term, narrows=False), relaxation).parses
+    none = with_terms(parsed, lambda term: replace(term, narrows=False), relaxation).parses
     different = dict.fromkeys(parses for parses in (some, none) if parses != parsed.parses)
     return [replace(parsed, parses=parses, relaxation=relaxation) for parses in different]
 
@@ -319,7 +280,7 @@ def meanings_as_names(parsed: ParsedQuery) -> ParsedQuery:
         words = tuple(replace(word, prefixes=word.endings) for word in term.words)
         return replace(term, words=words, narrows=False, by_name=bool(term.fields))
 
-    return _with_terms(parsed, widened, _relaxation_of(parsed, Relaxation.NAMES))
+    return with_terms(parsed, widened, relaxation_of(parsed, Relaxation.NAMES))
 
 
 def numbers_as_seeds(strict: ParsedQuery) -> ParsedQuery | None:
@@ -349,7 +310,7 @@ def with_similar_words(
         )
         return replace(term, words=words, by_name=not term.narrows and bool(term.fields))
 
-    parsed = _with_terms(strict, widened, relaxation)
+    parsed = with_terms(strict, widened, relaxation)
     return parsed if any(word.fuzzy for term in parsed.options for word in term.words) else None
 
 
@@ -375,18 +336,3 @@ def _is_one_word(parsed: ParsedQuery) -> bool:
 def _needs_correction(term: Term, word: Word, matching_words: Collection[str]) -> bool:
     is_doubted = not (term.meanings or term.is_negation or term.is_foreign)
     return is_doubted and word.is_correctable and word.typed not in matching_words
-
-
-def _relaxation_of(parsed: ParsedQuery, first: Relaxation) -> Relaxation:
-    """What to call a parse that is loosened: a strict one by the `first` relaxation, any other one as before."""
-    return first if parsed.relaxation is Relaxation.STRICT else parsed.relaxation
-
-
-def _with_terms(parsed: ParsedQuery, change: Callable[[Term], Term], relaxation: Relaxation) -> ParsedQuery:
-    def changed(term: Term) -> Term:
-        return replace(change(term), alternatives=tuple(change(option) for option in term.alternatives))
-
-    parses = (
-        replace(parse, terms=tuple(changed(term) for term in parse.terms), finishes=()) for parse in parsed.parses
-    )
-    return replace(parsed, parses=tuple(parses), relaxation=relaxation)

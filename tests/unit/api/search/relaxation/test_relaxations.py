@@ -159,6 +159,16 @@ def test_what_is_in_a_case_is_of_its_set_alone() -> None:
     assert [(term.typed, term.only_in_set) for term in without_case.parses[0].terms if term.in_set] == [("fever", True)]
 
 
+def test_slang_may_be_of_a_set_and_beside_a_year_a_set_another_one() -> None:
+    dust2, souvenir, _ = words_of_sets(strict("dust2 souvenir ak"))[0].parses[0].terms
+    assert (dust2.in_set, souvenir.in_set) == (True, False)
+    clauses = str([each.clause for each in conditions(words_of_sets(strict("cobble awp"))[0])])
+    assert "{'set.typed': {'query': 'cobblestone', 'operator': 'and'}}" in clauses
+    train, year = words_of_sets(strict("train collection 2021"))[0].parses[0].terms
+    assert (train.only_in_set, train.meanings[0].words, year.in_set) == (True, "The Train Collection", True)
+    assert not any(term.in_set for each in words_of_sets(strict("train collection ak")) for term in each.options)
+
+
 def test_any_of_several_kinds_is_meant_where_nothing_is_all_of_them() -> None:
     either = next(each for each in relaxations(strict("karambit, talon or gloves fn")) if each.relaxation == "either")
     kinds, exterior = either.parses[0].terms
