@@ -24,7 +24,7 @@ from api.search.parsing.quantities import (
 )
 from api.search.parsing.spellings import ONE_VALUE
 from api.search.parsing.terms import parse_words
-from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, Word, mere_runs
+from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, Word, attached_follows, mere_runs
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning, Role, values_of
 from mappings.vocabulary.exclusions import wanted
@@ -249,9 +249,7 @@ def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quanti
 def _is_counted(text: str, vocabulary: Vocabulary) -> bool:
     """Whether a text begins with what the number before it counts: hours, stickers."""
     letters = [letters_of_text(word) for word in text.split()]
-    entry = vocabulary.entries.get(letters[0]) if letters else None
-    is_attached = entry is not None and vocabulary.is_attached(entry.meanings)
-    return is_attached or vocabulary.begins_with_measure(letters)
+    return attached_follows(letters, 0, vocabulary) or vocabulary.begins_with_measure(letters)
 
 
 def _names_weapon(text: str, vocabulary: Vocabulary) -> bool:

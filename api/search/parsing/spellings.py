@@ -4,7 +4,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from api.search.parsing.words import MAX_JOIN, Term, Word, count_at, few_in, finished, is_count, names_in, words_in
+from api.search.parsing.words import (
+    MAX_JOIN,
+    Term,
+    Word,
+    count_at,
+    few_in,
+    finished,
+    is_count,
+    is_of_attached,
+    names_in,
+    words_in,
+)
 from mappings.vocabulary.entries import Entry, Meaning, Role, values_of
 from mappings.vocabulary.numerals import UNSPACED
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -360,23 +371,13 @@ class Spellings:
         types = values_of(entry.meanings, "type") if entry is not None else set()
         return bool(types) and (self._vocabulary.opened | self._vocabulary.opens.keys()).issuperset(types)
 
-    def _attached_at(self, at: int) -> int:
-        """How many things on an item the number there says: `with 4 crown foils`, `4 stickers`; 0: it says none."""
-        count = few_in(self._words[at].typed, self._numerals)
-        if not count:
-            return 0
-        _, next_entry = self._spelling_at(at + 1) if at + 1 < len(self._words) else (1, None)
-        follows_carrier = at and self._letters[at - 1] in self._vocabulary.carriers
-        is_before = next_entry is not None and (
-            self._vocabulary.is_attached(next_entry.meanings) or next_entry.role is Role.ATTACHED_AFTER
-        )
-        is_carried = self._letters[at + 1 : at + 2] and self._letters[at + 1] in self._vocabulary.carriers  # `四贴`
-        return count if follows_carrier or is_before or is_carried else 0
-
     def _word_term(self, at: int, role: Role) -> Term:
         """A mere word, or one that says how many."""
         letters, ignored = self._letters[at], self._vocabulary.ignored
-        count = count_at(self._letters, at) or self._attached_at(at)
+        few = few_in(self._words[at].typed, self._numerals)
+        count = count_at(self._letters, at) or (
+            few if few and is_of_attached(self._letters, at, self._vocabulary) else 0
+        )
         carries = letters in self._vocabulary.carriers
         is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
         is_filler = (bool(count) or is_many or letters in ignored or role is Role.FILLER) and role is not Role.NAME

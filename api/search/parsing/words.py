@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
-from mappings.vocabulary.entries import Meaning
+from mappings.vocabulary.entries import Meaning, Role
 from mappings.vocabulary.numerals import UNSPACED, Numerals
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
@@ -27,6 +27,7 @@ _COUNT = re.compile(r"(\d{1,4})x|x(\d{1,4})")
 _ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th|[dh])")  # of a birthday; days and hours of a trade lock
 MAX_FEW = 5  # as many things as an item carries
 _NUMBER = re.compile(r"\d{1,3}")
+_MAX_ATTACHED_NAME = 2  # words between how many and `stickers`: `3 holo stickers`
 
 
 @dataclass(frozen=True)
@@ -240,6 +241,27 @@ def few_in(word: str, numerals: Numerals) -> int:
     """How many things on an item a number in digits or words says; 0: it says none, or more than an item carries."""
     count = int(word) if word.isdecimal() else numerals.value_of(word)
     return count if count <= MAX_FEW else 0
+
+
+def attached_follows(letters: Sequence[str], at: int, vocabulary: Vocabulary) -> bool:
+    """Whether what is put on items follows, or what says so: behind a few words of its name, or a measure (`张`)."""
+    if at < len(letters) and UNSPACED.match(letters[at]) and letters[at] in vocabulary.ignored:
+        at += 1
+    for _ in range(1 + _MAX_ATTACHED_NAME):
+        length, entry = vocabulary.spelling_at(letters, at) if at < len(letters) else (1, None)
+        if entry is not None and (vocabulary.is_attached(entry.meanings) or entry.role is Role.ATTACHED_AFTER):
+            return True
+        is_name = entry is None or entry.is_name
+        if at >= len(letters) or not is_name or letters[at] in vocabulary.ignored or not letters[at].isalpha():
+            return False
+        at += length
+    return False
+
+
+def is_of_attached(letters: Sequence[str], at: int, vocabulary: Vocabulary) -> bool:
+    """Whether the number there is of things on an item: `with 4 crown foils`, `4 stickers`, `四贴`."""
+    beside = (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])
+    return any(each in vocabulary.carriers for each in beside) or attached_follows(letters, at + 1, vocabulary)
 
 
 def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Collection[str]) -> bool:

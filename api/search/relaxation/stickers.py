@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from itertools import groupby, takewhile
+from itertools import groupby, pairwise, takewhile
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
 from api.search.parsing.words import MAX_FEW, Term, mere_runs
@@ -61,17 +61,30 @@ def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
     vocabulary = parse.platform.merged_vocabulary
     kinds = [at for at, term in enumerate(parse.terms) if says_attached(term, vocabulary)]
     if not kinds:
-        return None
+        return _with_so_many_carried(parse)
     before = takewhile(lambda term: term.is_filler, reversed(parse.terms[: kinds[0]]))
     counted = next((term for term in (*before, *parse.terms[kinds[0] + 1 :][:1]) if term.count), None)
     others = [term for at, term in enumerate(parse.terms) if not term.is_filler and at not in kinds]
     if counted is None or not (others or any(term.carries for term in parse.terms)):
         return None
     following = takewhile(lambda term: not term.narrows, parse.terms[kinds[0] + 1 :])
-    if any(_may_be_on_item(term) for term in following):  # it says which
+    if any(_may_be_on_item(term) and not is_finish(term, vocabulary) for term in following):  # it says which
         return None
     words = (*counted.words, *parse.terms[kinds[0]].words)
     return replace(parse, terms=(*others, Term(words, is_attached=True, count=counted.count)))
+
+
+def _with_so_many_carried(parse: PlatformParse) -> PlatformParse | None:
+    """The same where nothing but `with` stands behind the number, and no more is named than the item (`四贴红线ak`)."""
+    of_names = words_of_names(parse, parse.platform.merged_vocabulary.finish_phrases)
+    counted = next((each for each in pairwise(parse.terms) if each[0].count in STICKER_COUNTS and each[1].carries), ())
+    others = [term for term in parse.terms if not term.is_filler]
+    vocabulary = parse.platform.merged_vocabulary
+    names = [term for term in others if term.typed not in of_names and not is_finish(term, vocabulary)]
+    if not counted or not others or any(map(_may_be_on_item, names)):
+        return None
+    words = tuple(word for term in counted for word in term.words)
+    return replace(parse, terms=(*others, Term(words, is_attached=True, count=counted[0].count)))
 
 
 def _starts(parse: PlatformParse, carrier: int | None, finishes: int, of_names: Collection[str]) -> list[int]:
@@ -167,12 +180,15 @@ def is_finish(term: Term, vocabulary: Vocabulary) -> bool:
 def says_it_is_on_items(strict: ParsedQuery) -> bool:
     """Whether things on an item are meant before any of these things themselves.
 
-    So it is with `skin with navi sticker`, and with a number of what no item is but things on it: `4x crown foil`.
+    So it is with `skin with navi sticker`, with a number of stickers beside a weapon, and with one of what no item is
+    but things on it: `4x crown foil`.
     """
     if len(strict.parses) != 1:
         return False
     (parse,) = strict.parses
     vocabulary = parse.platform.merged_vocabulary
+    if any("weapon" in term.fields for term in parse.terms) and _with_so_many(parse) is not None:
+        return True  # `ak min 3 stickers` is no sticker Hello AK-47
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries and at), len(parse.terms))
     if any(vocabulary.is_attached(term.meanings) for term in parse.terms[carrier:]):
         return True

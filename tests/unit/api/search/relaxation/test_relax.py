@@ -19,8 +19,8 @@ from api.search.relaxation.relaxations import (
     numbers_as_words,
     single_word,
     with_similar_words,
-    words_of_sets,
 )
+from api.search.relaxation.sets import words_of_sets
 from api.search.schemas.search import SearchBody
 from mappings.platforms import Platform
 from mappings.vocabulary.vocabulary import Vocabulary

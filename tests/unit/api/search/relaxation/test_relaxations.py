@@ -7,7 +7,8 @@ from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
 from api.search.query.text import ONE_EDIT, TWO_EDITS, conditions, similar
 from api.search.relaxation.fillers import without_fillers
 from api.search.relaxation.left_out import names_alone
-from api.search.relaxation.relaxations import as_typed, corrections, misspelt, with_similar_words, words_of_sets
+from api.search.relaxation.relaxations import as_typed, corrections, misspelt, with_similar_words
+from api.search.relaxation.sets import words_of_sets
 from api.search.relaxation.stickers import says_it_is_on_items
 from mappings.vocabulary.entries import values_of
 from tests.support.platforms import shared_platforms

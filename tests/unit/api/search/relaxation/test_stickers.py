@@ -4,7 +4,7 @@ import pytest
 
 from api.search.parsing.parse import parse_query
 from api.search.query.text import HAS_STICKER, conditions
-from api.search.relaxation.stickers import words_of_stickers
+from api.search.relaxation.stickers import says_it_is_on_items, words_of_stickers
 from tests.support.platforms import shared_platforms
 
 CS2 = next(iter(shared_platforms()))
@@ -22,6 +22,10 @@ CS2 = next(iter(shared_platforms()))
         ("4x ak with 2 stickers", ["ak"], 2),
         ("4 stickers on ak redline", ["ak", "redline"], 4),
         ("ak redline stickers 2x", ["ak", "redline"], 2),
+        ("m4a4 at least 3 stickers", ["m4a4"], 3),
+        ("四贴红线ak", ["红线", "ak"], 4),
+        ("ak redline 4贴", ["ak", "redline"], 4),
+        ("四张贴纸 红线", ["红线"], 4),
     ],
 )
 def test_so_many_stickers_are_on_the_item(text: str, others: list[str], count: int) -> None:
@@ -31,6 +35,14 @@ def test_so_many_stickers_are_on_the_item(text: str, others: list[str], count: i
     assert (attached.is_attached, attached.count) == (True, count)
     counted = {"range": {"attachmentCount": {"gte": count}}}
     assert {"bool": {"filter": [HAS_STICKER, counted]}} in [each.clause for each in conditions(on_item)]
+
+
+def test_stickers_are_counted_by_a_word_of_their_name_and_are_no_price() -> None:
+    parsed = parse_query("m4a4 at least 3 holo stickers", [CS2])
+    assert parsed.parses[0].quantities == ()
+    assert says_it_is_on_items(parse_query("ak min 3 stickers", [CS2]))
+    on_items = [term for each in words_of_stickers(parsed) for term in each.options if term.on_item]
+    assert {(term.typed, term.count) for term in on_items} == {("holo", 3)}
 
 
 @pytest.mark.parametrize("text", ["4 stickers", "need 4 stickers", "ak 4x titan stickers", "ak sticker"])
