@@ -28,6 +28,7 @@ MAX_HEARD = 4  # words that may be one name by ear
 MIN_PART = 4  # letters of a word that is written together with another one
 MIN_WEAPON = 2  # letters of a weapon that is written together with its finish (`ak`)
 MAX_RESPELT = 12  # unknown words of a text that are looked through for typos; what buyers write has fewer
+SHORT_WORD = 5  # letters of a Latin word that is an exterior but for swapped neighbours alone: `anime` is no `abîmé`
 EXTERIOR_CODE = 2  # letters (`fn`)
 
 
@@ -104,9 +105,15 @@ def without_typos(text: str, vocabulary: Vocabulary, fields: Sequence[str] = ())
     for at in unknown:
         spelling = vocabulary.misspellings.nearest(letters[at])
         is_value = any(_is_of(each, letters_of([spelling]), vocabulary) for each in fields)
-        if spelling and (is_value or not fields):
+        if spelling and (is_value or not fields) and not _is_by_chance(letters[at], letters_of([spelling]), vocabulary):
             words[at] = f" {spelling} "
     return "".join(chain.from_iterable(zip_longest(gaps, words, fillvalue="")))
+
+
+def _is_by_chance(letters: str, spelling: str, vocabulary: Vocabulary) -> bool:
+    """Whether a short word may well be one of no name rather than this exterior with a typo."""
+    is_short = letters.isascii() and len(letters) <= SHORT_WORD and sorted(letters) != sorted(spelling)
+    return is_short and _is_of("exterior", spelling, vocabulary)
 
 
 def _is_known_word(letters: str, vocabulary: Vocabulary) -> bool:

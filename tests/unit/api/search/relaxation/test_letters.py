@@ -131,6 +131,7 @@ def test_words_that_are_written_together_are_translated_each(text: str, words: s
         ("p250 граидент", "p250 градиент"),
         ("граидент2", "граидент2"),  # a word with a digit means itself
         ("gut please", "gut please"),
+        ("anime taste uasdo", "anime taste usado"),  # a short word is an exterior with swapped neighbours alone
         ("格洛克水零略磨", "格洛克 水靈 略磨"),  # typed by ear
         ("awp erximofu", "awp 二西莫夫"),  # as it was typed
         ("其实m4便宜点就行", "其实m4便宜点就行"),  # typed as the Knight, an everyday word
