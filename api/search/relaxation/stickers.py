@@ -8,6 +8,7 @@ from itertools import groupby, pairwise, takewhile
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
 from api.search.parsing.words import MAX_FEW, Term, mere_runs
 from mappings.vocabulary.entries import Meaning
+from mappings.vocabulary.numerals import UNSPACED
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text, words_of
@@ -75,9 +76,13 @@ def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
 
 
 def _with_so_many_carried(parse: PlatformParse) -> PlatformParse | None:
-    """The same where nothing but `with` stands behind the number, and no more is named than the item (`四贴红线ak`)."""
+    """The same where nothing but `with` stands behind the number, in scripts without blanks, as in `四贴红线ak`.
+
+    No more is named than the item.
+    """
     of_names = words_of_names(parse, parse.platform.merged_vocabulary.finish_phrases)
-    counted = next((each for each in pairwise(parse.terms) if each[0].count in STICKER_COUNTS and each[1].carries), ())
+    pairs = [each for each in pairwise(parse.terms) if each[0].count in STICKER_COUNTS and each[1].carries]
+    counted = next((each for each in pairs if UNSPACED.match(each[1].typed)), ())
     others = [term for term in parse.terms if not term.is_filler]
     vocabulary = parse.platform.merged_vocabulary
     names = [term for term in others if term.typed not in of_names and not is_finish(term, vocabulary)]
