@@ -50,7 +50,6 @@ def meanings_of(text: str) -> list[str]:
         ("красный ак", ["red", "AK-47"]),  # the color of a finish
         ("赤いグローブ", ["red", "Gloves"]),
         ("красные скины", ["Covert"]),
-        ("awp ボロボロ", ["AWP", "Battle-Scarred"]),
         ("souvenir paket mirage", ["souvenir package", "mirage"]),
         ("csgo case 1", ["cs go weapon case"]),
         ("a faca mais cara", ["Knife"]),  # no `a` of a name
