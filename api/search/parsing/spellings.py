@@ -8,11 +8,11 @@ from api.search.parsing.words import (
     MAX_JOIN,
     Term,
     Word,
+    attached_at,
     count_at,
     few_in,
     finished,
     is_count,
-    is_of_attached,
     names_in,
     words_in,
 )
@@ -374,10 +374,7 @@ class Spellings:
     def _word_term(self, at: int, role: Role) -> Term:
         """A mere word, or one that says how many."""
         letters, ignored = self._letters[at], self._vocabulary.ignored
-        few = few_in(self._words[at].typed, self._numerals)
-        count = count_at(self._letters, at) or (
-            few if few and is_of_attached(self._letters, at, self._vocabulary) else 0
-        )
+        count = count_at(self._letters, at) or attached_at(self._words[at].typed, self._letters, at, self._vocabulary)
         carries = letters in self._vocabulary.carriers
         is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
         is_filler = (bool(count) or is_many or letters in ignored or role is Role.FILLER) and role is not Role.NAME

@@ -258,10 +258,12 @@ def attached_follows(letters: Sequence[str], at: int, vocabulary: Vocabulary) ->
     return False
 
 
-def is_of_attached(letters: Sequence[str], at: int, vocabulary: Vocabulary) -> bool:
-    """Whether the number there is of things on an item: `with 4 crown foils`, `4 stickers`, `四贴`."""
+def attached_at(word: str, letters: Sequence[str], at: int, vocabulary: Vocabulary) -> int:
+    """How many things on an item the word there says: `with 4 crown foils`, `4 stickers`, `四贴`; 0: it says none."""
+    count = few_in(word, vocabulary.amount_words.numerals)
     beside = (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])
-    return any(each in vocabulary.carriers for each in beside) or attached_follows(letters, at + 1, vocabulary)
+    is_carried = any(each in vocabulary.carriers for each in beside)
+    return count if count and (is_carried or attached_follows(letters, at + 1, vocabulary)) else 0
 
 
 def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Collection[str]) -> bool:

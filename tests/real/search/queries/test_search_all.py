@@ -92,5 +92,5 @@ async def test_a_shard_that_is_away_fails_every_body(engine: Engine, opensearch_
 
 async def test_a_body_that_the_engine_refuses_is_a_fault_of_ours_and_no_outage(engine: Engine) -> None:
     with pytest.raises(Exception, match="parsing_exception") as refused:
-        await engine.search_all([LOADED], [EVERYTHING, {"query": {"nothing": {}}}])
+        await engine.search_all([LOADED], [EVERYTHING, {"query": {"range": {"price": {"nothing": 1}}}}])
     assert not isinstance(refused.value, ApiError)
