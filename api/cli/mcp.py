@@ -68,15 +68,20 @@ def build_server(url: str, token: str, *, orders: bool, real_orders: bool) -> "M
         body = {"query": query, "platform": platform, "groupBy": "name", "limit": MAX_HITS}
         return await _call(url, token, "POST", "/v1/gear/search", body)
 
+    async def is_of_sandbox(item_id: str, platform: str) -> bool:
+        """Whether the id is negative, as those of the sandbox are, and no real item has it."""
+        if not item_id.startswith("-"):
+            return False
+        listing = await _call(url, token, "GET", f"/v1/gear/{int(item_id)}", parameters={"platform": platform})
+        return bool(listing.get("error", {}).get("code") == "item_not_found")
+
     if orders:
 
         @server.tool()
         async def order(item_id: str, account: str, email: str, platform: str, expected_price: float) -> dict[str, Any]:
             """Orders an item, unless its price has moved. Sandbox items have negative ids: `-10` is completed."""
-            if not real_orders:
-                listing = await _call(url, token, "GET", f"/v1/gear/{int(item_id)}", parameters={"platform": platform})
-                if not item_id.startswith("-") or listing.get("error", {}).get("code") != "item_not_found":
-                    return {"status": "error", "error": "only sandbox items may be ordered, and this is none"}
+            if not real_orders and not await is_of_sandbox(item_id, platform):
+                return {"status": "error", "error": "only sandbox items may be ordered, and this is none"}
             body = {"account": account, "email": email, "platform": platform, "item": item_id}
             return await _call(url, token, "POST", "/v1/gear", {**body, "expectedPrice": expected_price})
 
