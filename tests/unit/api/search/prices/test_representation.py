@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.http.negotiation import is_unchanged
 from api.search.prices.representation import JSON, NDJSON, SEPARATOR, Representation, representation_of
 
 
@@ -44,11 +43,3 @@ def test_both_types_have_the_same_rows_however_the_file_is_cut(rows: list[dict[s
 def test_the_types_have_tags_of_their_own_and_the_codings_share_one() -> None:
     tags = {Representation(media_type, gzip).etag("x") for media_type in (JSON, NDJSON) for gzip in (True, False)}
     assert tags == {'W/"x-json"', 'W/"x-ndjson"'}
-
-
-@pytest.mark.parametrize(
-    ("header", "expected"),
-    [("", False), ('"x-json"', True), ('W/"y-json", W/"x-json"', True), ("*", True), ('W/"x-ndjson"', False)],
-)
-def test_tags_are_compared_weakly(header: str, expected: bool) -> None:  # a header of the table
-    assert is_unchanged(header, 'W/"x-json"') is expected
