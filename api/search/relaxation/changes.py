@@ -13,6 +13,8 @@ def relaxation_of(parsed: ParsedQuery, first: Relaxation) -> Relaxation:
 
 
 def with_terms(parsed: ParsedQuery, change: Callable[[Term], Term], relaxation: Relaxation) -> ParsedQuery:
+    """The parse with every term and each of its alternatives changed, by this relaxation; no finish is of the item."""
+
     def changed(term: Term) -> Term:
         return replace(change(term), alternatives=tuple(change(option) for option in term.alternatives))
 

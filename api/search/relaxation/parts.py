@@ -69,6 +69,11 @@ def parts_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) 
             yield Part(_kind_of_quantity(quantity), gaps[-1], quantity.typed)
 
 
+def text_of(parts: Parts) -> str:
+    """The text that the parts were read from."""
+    return "".join(part.gap + part.text for part in parts)
+
+
 def has(parts: Parts, *kinds: Kind) -> bool:
     return any(part.kind in kinds for part in parts)
 

@@ -48,11 +48,12 @@ async def relax(context: SearchContext) -> SearchContext:
         return context
     # These are asked for alone: names that are still being typed need no others, and are most of what is relaxed. Of
     # a sentence most are found without its fillers.
-    items, looser = offered_items(strict), loose(strict)
-    if not items and any(term.is_filler for term in strict.options):
+    items = offered_items(strict) if any(term.is_filler for term in strict.options) else None
+    looser = loose(strict)
+    if items == []:
         candidates += islice(looser, 1)
     relaxed = await _first_with_items(context, candidates)
-    if relaxed is None and items:
+    if relaxed is None and (items := offered_items(strict) if items is None else items):
         relaxed = await _any_of(context, items)
     if relaxed is None:
         relaxed = await _relaxed(context, strict, [*looser])

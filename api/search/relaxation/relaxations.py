@@ -74,17 +74,16 @@ def loose(strict: ParsedQuery) -> Iterator[ParsedQuery]:
     Each is worked out when it is asked for: for most texts the first one finds something.
     """
     yield from for_another_thing(strict)
-    on_item = words_of_stickers(strict)
     is_said = says_it_is_on_items(strict)
     if is_said:
-        yield from on_item
+        yield from words_of_stickers(strict)
     without = without_fillers(strict)
     if without is not None:
         yield without
         yield from (*other_meanings(without), *words_of_sets(without), meanings_as_names(without))
     yield from (*either(without or strict), *in_other_letters(strict))
     if not is_said:
-        yield from on_item
+        yield from words_of_stickers(strict)
     seeds = numbers_as_seeds(strict)
     yield from _and_other_meanings(seeds)
     if seeds is not None and any(term.carries for term in strict.options):

@@ -20,14 +20,14 @@ def words_of_sets(parsed: ParsedQuery) -> list[ParsedQuery]:
     vocabularies = [parse.platform.merged_vocabulary for parse in parsed.parses]
     last_words = {word for vocabulary in vocabularies for word in vocabulary.last_words}
     opened = {kind for vocabulary in vocabularies for kind in vocabulary.opened}
-    sets = [f" {name.lower()} " for vocabulary in vocabularies for name in vocabulary.fields.get(_SET, ())]
+    sets = [name for vocabulary in vocabularies for name in vocabulary.fields.get(_SET, ())]
     has_year = any(term.is_mere and _YEAR.fullmatch(term.typed) for term in parsed.options)
 
     def changed(term: Term) -> Term:
         if has_year and term.fields == {_SET}:
             return _named(term)
-        slang = [] if term.fields else [f" {meaning.words} " for meaning in term.meanings]
-        is_of_set = any(words in name for words in slang for name in sets)
+        slang = [] if term.fields else [meaning.words for meaning in term.meanings]
+        is_of_set = any(f" {words} " in f" {name.lower()} " for words in slang for name in sets)
         return replace(term, in_set=True) if is_of_set else _of_set(term, last_words, opened)
 
     relaxed = with_terms(parsed, changed, relaxation_of(parsed, Relaxation.SETS))

@@ -80,13 +80,15 @@ def _with_so_many_carried(parse: PlatformParse) -> PlatformParse | None:
 
     No more is named than the item.
     """
-    of_names = words_of_names(parse, parse.platform.merged_vocabulary.finish_phrases)
     pairs = [each for each in pairwise(parse.terms) if each[0].count in STICKER_COUNTS and each[1].carries]
     counted = next((each for each in pairs if UNSPACED.match(each[1].typed)), ())
     others = [term for term in parse.terms if not term.is_filler]
+    if not counted or not others:
+        return None
     vocabulary = parse.platform.merged_vocabulary
+    of_names = words_of_names(parse, vocabulary.finish_phrases)
     names = [term for term in others if term.typed not in of_names and not is_finish(term, vocabulary)]
-    if not counted or not others or any(map(_may_be_on_item, names)):
+    if any(map(_may_be_on_item, names)):
         return None
     words = tuple(word for term in counted for word in term.words)
     return replace(parse, terms=(*others, Term(words, is_attached=True, count=counted[0].count)))

@@ -30,6 +30,7 @@ from api.search.relaxation.parts import (
     has,
     is_bound,
     parts_in,
+    text_of,
 )
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text, words_of
@@ -57,7 +58,7 @@ def items_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary, 
     items = [name] if name else items_of_list(offer, vocabulary) if may_list or is_post else [offer]
     if [list(item) for item in items] == [parts]:
         return []
-    return ["".join(part.gap + part.text for part in item) for item in items]
+    return [text_of(item) for item in items]
 
 
 def _pasted_name(parts: Parts) -> Parts:
@@ -128,7 +129,7 @@ def _is_exchanged(offered: Parts, wanted: Parts, vocabulary: Vocabulary) -> bool
         return _is_item(offered)
     if has(offered, Kind.SELLING) and not has(offered, Kind.BUYING, Kind.SEEKING, Kind.ATTACHED):
         are_items = all(has(parts, Kind.WEAPON, Kind.TYPE) for parts in (offered, wanted))
-        return are_items and not vocabulary.is_payment("".join(part.gap + part.text for part in wanted))
+        return are_items and not vocabulary.is_payment(text_of(wanted))
     return _is_weapon(wanted) and _is_given(offered, wanted, vocabulary.own)
 
 

@@ -37,6 +37,14 @@ def test_so_many_stickers_are_on_the_item(text: str, others: list[str], count: i
     assert {"bool": {"filter": [HAS_STICKER, counted]}} in [each.clause for each in conditions(on_item)]
 
 
+def test_a_sticker_that_is_named_behind_the_number_is_on_the_item() -> None:
+    (on_item, *_) = words_of_stickers(parse_query("四贴navi ak", [CS2]))
+    assert [(term.typed, term.on_item, term.count) for term in on_item.options] == [
+        ("ak", False, 0),
+        ("navi", True, 4),
+    ]
+
+
 def test_stickers_are_counted_by_a_word_of_their_name_and_are_no_price() -> None:
     parsed = parse_query("m4a4 at least 3 holo stickers", [CS2])
     assert parsed.parses[0].quantities == ()
