@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import Context
 from types import FrameType
 
 import uvicorn
@@ -31,7 +32,7 @@ class Drain:
         def drain(signum: int, frame: FrameType | None) -> None:
             if not self.is_draining:
                 self.is_draining = True
-                loop.call_soon_threadsafe(begin)
+                loop.call_soon_threadsafe(begin, context=Context())  # the signal may interrupt a request
 
         def begin() -> None:
             self.on_begin()
