@@ -51,10 +51,14 @@ class Model:
 
 
 class Workers:
-    """Threads that run commands in processes of their own until the time is over; an error of one ends the test."""
+    """Threads that run commands in processes of their own until the time is over, and another load is done.
 
-    def __init__(self, place: Place) -> None:
+    An error of one ends the test.
+    """
+
+    def __init__(self, place: Place, model: Model) -> None:
         self._place = place
+        self._model = model
         self._end = time.monotonic() + SECONDS
         self._failed = threading.Event()
         self._pool = ThreadPoolExecutor(max_workers=16)  # more than there are workers
@@ -89,11 +93,14 @@ class Workers:
             chance = random.Random(f"{SEED} {number}")
             with ExitStack() as unless_done:
                 unless_done.callback(self._failed.set)
-                while time.monotonic() < self._end and not self._failed.is_set():
+                while not (self._is_over() or self._failed.is_set()):
                     work(chance)
                 unless_done.pop_all()
 
         self._futures.append(self._pool.submit(repeated))
+
+    def _is_over(self) -> bool:
+        return time.monotonic() > self._end and len(self._model.loads) > 1
 
     def join(self) -> None:
         """Waits for all of them; raises what one of them raised."""
@@ -195,7 +202,8 @@ def _without_product(place: Place) -> set[str]:
 
 @pytest.mark.timeout(120 + 3 * SECONDS)
 def test_loads_changes_and_orders_at_once_end_as_the_model_says(place: Place, shop: Shop) -> None:
-    model, workers = Model(), Workers(place)
+    model = Model()
+    workers = Workers(place, model)
     _load(workers, model, random.Random(SEED))
     _begin(workers, model, place, shop)
     workers.join()
@@ -203,4 +211,3 @@ def test_loads_changes_and_orders_at_once_end_as_the_model_says(place: Place, sh
     expected = {number: (name, number in model.sold) for number, name in model.items().items()}
     assert _stored_items(place) == expected
     assert not _without_product(place)
-    assert len(model.loads) > 1
