@@ -44,7 +44,7 @@ class Segments:
             ending = "".join(letters[at:]) if parts and not unknown else ""
             if ending in self._endings and ending not in self._spellings:
                 return [*parts[:-1], parts[-1] + word[at:]]
-            length = self._length_at(letters, at)
+            length = self._next_length(letters, at)
             if length:
                 parts += [*_SCRIPTS.findall(unknown), word[at : at + length]]
                 unknown = ""
@@ -77,9 +77,23 @@ class Segments:
         entry = self._entries.get(letters_of([part]))
         return entry is not None and bool(entry.meanings)
 
-    def _length_at(self, letters: Sequence[str], at: int) -> int:
-        """The length of the longest spelling that begins there; 0: none."""
-        joined, longest = "", 0
+    def _next_length(self, letters: Sequence[str], at: int) -> int:
+        """The length of the longest spelling that begins there, or of a shorter one before one that ends behind it.
+
+        So `全息贴纸` is `全息 贴纸`, though there is `全息贴`, too: nothing begins with what that leaves.
+        """
+        *shorter, longest = self._lengths_at(letters, at) or [0]
+        if longest and at + longest < len(letters) and not self._lengths_at(letters, at + longest):
+            for length in reversed(shorter):
+                following = self._lengths_at(letters, at + length)
+                if following and length + following[-1] > longest:
+                    return length
+        return longest
+
+    def _lengths_at(self, letters: Sequence[str], at: int) -> list[int]:
+        """The lengths of the spellings that begin there."""
+        joined = ""
+        lengths: list[int] = []
         for length, letter in enumerate(letters[at:], 1):
             joined += letter
             at_least = bisect_left(self._sorted, joined)
@@ -87,5 +101,5 @@ class Segments:
                 break  # no spelling begins so
             is_open = "".join(letters[at + length : at + length + 1]) in _CONTINUES
             if joined in self._spellings and not is_open:
-                longest = length
-        return longest
+                lengths.append(length)
+        return lengths

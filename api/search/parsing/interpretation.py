@@ -1,11 +1,11 @@
 """Describes how a text was parsed, as `explain: true` answers it. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import Any
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
-from api.search.parsing.quantities import ASKING_PRICE, OTHER_CURRENCY, Quantity
+from api.search.parsing.quantities import ASKING_PRICE, OTHER_CURRENCY, Quantity, either_ranges
 from api.search.parsing.words import Term
 from mappings.items.item import MAX_INTEGER
 
@@ -59,8 +59,9 @@ def _filters(parse: PlatformParse) -> Json:
             for field, values in meaning.filters:
                 listed = filters.setdefault(field, [])
                 listed += [value for value in values if value not in listed]
+    either = either_ranges(parse.quantities)
     for quantity in _wanted(parse):
-        if quantity.field == "pattern":  # or a seed
+        if quantity.field == "pattern" or quantity in either:  # or a seed, or in another range
             continue
         if quantity.values:
             filters[quantity.field] = list(dict.fromkeys([*filters.get(quantity.field, ()), *quantity.values]))
@@ -135,8 +136,12 @@ def _relaxed_terms(
             {"typed": _term(term)["typed"], "to": "left out: it is not of the item that counts"} for term in others
         ]
     if relaxation not in _WITH_FILLERS:
-        left_out = [term.typed for term in strict.terms if term.is_filler and term.typed not in used_words]
-        relaxed += [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in left_out]
+        counts = {term.count for item in items for term in item.terms if term.count}
+        relaxed += [
+            {"typed": term.typed, "to": _reading_of_filler(term, counts)}
+            for term in strict.terms
+            if term.is_filler and term.typed not in used_words
+        ]
     for term in used.options:
         if term.meanings and term.meanings == term.otherwise:
             relaxed.append({"typed": term.typed, "to": "its second meaning"})
@@ -152,6 +157,11 @@ def _relaxed_terms(
     if relaxation is Relaxation.NAMES and not relaxed:
         relaxed += [{"typed": term.typed, "to": "beginnings of words"} for term in used.terms[-1:]]
     return relaxed
+
+
+def _reading_of_filler(term: Term, counts: Collection[int]) -> str:
+    is_counted = term.count in counts
+    return f"at least {term.count} attachments" if is_counted else "left out: it says nothing of an item"
 
 
 def _words(term: Term) -> set[str]:

@@ -217,6 +217,14 @@ def _with_one_currency(quantities: list[Quantity]) -> list[Quantity]:
     return [replace(each, currency=currency) if each.field == "price" else each for each in quantities]
 
 
+def either_ranges(quantities: Sequence[Quantity]) -> list[Quantity]:
+    """Ranges of floats of which any is wanted, for nothing is in all of them: `0.15-0.18 or 0.07-0.09`."""
+    floats = [each for each in quantities if each.field == "float" and not each.is_excluded]
+    ends = [(each.low, each.high) for each in floats if each.low is not None and each.high is not None]
+    is_either = len(ends) == len(floats) > 1 and max(ends)[0] > min(high for _, high in ends)
+    return floats if is_either else []
+
+
 def with_bare_seeds(text: str, quantities: list[Quantity]) -> list[Quantity]:
     """The quantities, and as seeds the numbers of three digits that stand alone, any of them, in their order."""
     free = [

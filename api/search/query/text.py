@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from api.engine.clauses import Clause, any_of, constant_score, price_range
 from api.search.parsing.parse import ParsedQuery, PlatformParse
-from api.search.parsing.quantities import Quantity
+from api.search.parsing.quantities import Quantity, either_ranges
 from api.search.parsing.words import Term, Word, mere_runs
 from api.search.query.operator_rules import pin_scores, pinned_clause
 from mappings.folding import fold, single_spaced
@@ -120,10 +120,11 @@ def _conditions(parse: PlatformParse, text: str, pinned: Clause | None) -> list[
         parts = [replace(part, clause=any_of([part.clause, pinned])) for part in parts]
     # a number in a name may have been parsed as a quantity
     names = [_whole_name(text)] if words_of(text) else []
-    parts += [
-        Condition(quantity.typed, any_of([_quantity(quantity, parse.platform.minor_digits), *names]))
-        for quantity in parse.quantities
-    ]
+    either = either_ranges(parse.quantities)
+    for quantity in parse.quantities:
+        wanted = either if quantity in either else (quantity,)
+        clauses = [_quantity(each, parse.platform.minor_digits) for each in wanted]
+        parts.append(Condition(quantity.typed, any_of([*clauses, *names])))
     # and `no` or `not` may be a word of a name
     parts += [Condition(term.typed, any_of([_none_of(_excluded(term)), *names])) for term in parse.excluded]
     if parse.symbols:

@@ -240,6 +240,12 @@ def test_a_part_of_a_borrowed_word_ends_with_its_syllable() -> None:
     assert CS2.merged_vocabulary.segments("デザートの") == ["デザート", "の"]
 
 
+def test_a_shorter_word_is_read_where_a_longer_one_leaves_a_scrap() -> None:
+    assert {"全息", "全息贴"} <= CS2.merged_vocabulary.entries.keys()
+    assert CS2.merged_vocabulary.segments("全息贴ak") == ["全息贴", "ak"]
+    assert CS2.merged_vocabulary.segments("全息贴纸") == ["全息", "贴纸"]
+
+
 def test_a_year_is_parted_from_the_name_behind_it_where_words_have_no_blanks() -> None:
     assert [term.typed for term in parsed("上海2024donk贴纸").terms] == ["上海", "2024", "donk", "贴纸"]
 

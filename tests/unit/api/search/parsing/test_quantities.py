@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from api.search.parsing.quantities import (
     Quantity,
+    either_ranges,
     quantities_of,
     text_between,
     with_bare_seeds,
@@ -301,6 +302,14 @@ def test_any_text_gives_amounts_within_it_and_apart(text: str) -> None:
     for amount in amounts:
         assert amount.values or amount.low is not None or amount.high is not None
         assert amount.low is None or amount.high is None or Decimal(0) <= amount.low <= amount.high
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("0.15-0.18 or 0.07-0.09", 2), ("0.15-0.25 0.2-0.3", 0), ("float > 0.2, float < 0.1", 0), ("0.15-0.2 under 5", 0)],
+)
+def test_ranges_that_share_nothing_are_any_of_them(text: str, count: int) -> None:
+    assert len(either_ranges(quantities_in(text))) == count
 
 
 @pytest.mark.parametrize("text", ["2014+", "holo 2015+"])

@@ -134,6 +134,11 @@ def test_what_says_nothing_of_an_item_is_left_out_where_nothing_has_it() -> None
     assert [query.relaxation for query in relaxations(only_fillers)] == ["strict", "sets", "names", "prefixes"]
 
 
+def test_how_many_stickers_are_on_the_item_is_not_left_out() -> None:
+    read = relaxed(strict("ak with 4 holo stickers"), Relaxation.STICKERS)
+    assert {each["typed"]: each["to"] for each in read}["4"] == "at least 4 attachments"
+
+
 def test_a_bare_number_of_three_digits_is_read_as_a_seed_at_last() -> None:
     first = strict("ak case hardened 661")
     assert [query.relaxation for query in relaxations(first)][-1] == "seeds"
