@@ -80,7 +80,9 @@ def offered_items(strict: ParsedQuery) -> list[ParsedQuery]:
     vocabulary = parse.platform.merged_vocabulary
     letters = letters_of([strict.text])
     things = sum(not term.fields.isdisjoint(vocabulary.narrowing) for term in parse.terms)
-    is_list = things > 1 or (things and (may_be_list(strict.text) or _has_alternatives(parse)))
+    names_weapon = any("weapon" in term.fields for term in parse.terms)
+    is_separated = may_be_list(strict.text, names_weapon=names_weapon)
+    is_list = things > 1 or (things and (is_separated or _has_alternatives(parse)))
     is_pasted = "|" in strict.text
     is_exchange = any(letters_of([term.typed]) in vocabulary.returns for term in parse.terms)
     is_trade = is_exchange or any(word in letters for word in vocabulary.trade_words)

@@ -17,6 +17,7 @@ from api.search.relaxation.parts import (
     has,
     is_bound,
     is_separated,
+    name_of,
 )
 from mappings.vocabulary.entries import values_of
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -32,9 +33,10 @@ _EITHER = (*NAMES, Kind.QUANTITY, Kind.EITHER, Kind.OTHER)
 _SAID_OF_ITEMS = (Kind.DETAIL, Kind.QUANTITY, Kind.PRICE)
 
 
-def may_be_list(text: str) -> bool:
-    """Whether a text has what stands between finishes of a weapon, or as many separators as a list of names."""
-    return _OF_FINISHES.search(text) is not None or len(SEPARATORS.findall(text)) >= _MIN_LISTED - 1
+def may_be_list(text: str, *, names_weapon: bool) -> bool:
+    """Whether a text has what stands between finishes of a weapon, or separators between items or names of a type."""
+    separators = 1 if names_weapon else _MIN_LISTED - 1
+    return _OF_FINISHES.search(text) is not None or len(SEPARATORS.findall(text)) >= separators
 
 
 def items_of_list(parts: Parts, vocabulary: Vocabulary) -> list[Parts]:
@@ -66,7 +68,12 @@ def _items(parts: Parts, vocabulary: Vocabulary) -> list[Parts]:
     named = [at for at, item in enumerate(items) if has(item, *named_types) or is_named_item(item)]
     if len(named) < 2:
         listed = _items_of_type(items) or _items_of_weapon(parts) or _items_side_by_side(parts)
-        return listed or _items_either(_with_details(items, vocabulary), vocabulary)
+        if listed := listed or _items_either(_with_details(items, vocabulary), vocabulary):
+            return listed
+    if named:
+        named = sorted({*named, *(at for at, item in enumerate(items) if _is_finish(item, vocabulary))})
+    if len(named) < 2:
+        return []
     first, *others = named
     of_all = [part for item in items[named[-1] + 1 :] if not has(item, *ITEMS) for part in item]
     items = _with_details(items[: named[-1] + 1], vocabulary)
@@ -157,28 +164,31 @@ def _items_side_by_side(parts: Parts) -> list[Parts]:
 
 
 def _items_either(items: Sequence[Parts], vocabulary: Vocabulary) -> list[Parts]:
-    """Finishes with `or` between, of which one alone says the weapon or the type of each; empty: they are not such.
+    """Finishes, of which one alone says the weapon or the type of those behind it; empty: they are not such.
 
     Where it says nothing but that, it is one of them: `ak or doppler`.
     """
     things = [[part for part in item if part.kind in THINGS] for item in items]
     are_names = all(has(item, *NAMES) and all(part.kind in _EITHER for part in item) for item in items)
-    if len(items) < 2 or not are_names or any(item[0].kind is not Kind.EITHER for item in items[1:]):
+    if len(items) < 2 or not are_names:
         return []
     naming = [(item, thing) for item, thing in zip(items, things, strict=True) if thing]
-    if len(naming) == len(items) and not any(has(item, Kind.NAME, Kind.DETAIL) for item in items):
+    are_either = all(item[0].kind is Kind.EITHER for item in items[1:])
+    if are_either and len(naming) == len(items) and not any(has(item, Kind.NAME, Kind.DETAIL) for item in items):
         return [_alone(item) for item in items]
     if len(naming) != 1 or not all(_is_finish(each, vocabulary) for each in items if each is not naming[0][0]):
         return []
     ((item, thing),) = naming
     of_each = [replace(part, gap=" ") for part in thing] if has(item, Kind.NAME, Kind.DETAIL) else []
-    return [[*_alone(each), *(of_each if each is not item else ())] for each in items]
+    own = items.index(item) if _alone(item)[0].kind in THINGS else 0  # `printstream or ak empress`
+    return [[*_alone(each), *(of_each if each is not item and at >= own else ())] for at, each in enumerate(items)]
 
 
 def _is_finish(item: Parts, vocabulary: Vocabulary) -> bool:
-    """Whether a finish is said beside the `or`, and no more than details of it."""
-    words = [part.text for part in item if part.kind in (Kind.NAME, Kind.OTHER)]
-    return bool(words) and letters_of_text(" ".join(words)) in vocabulary.finishes
+    """Whether the item says a finish, beside an `or`, and no more than details of it."""
+    words = [name_of(part, vocabulary) for part in item if part.kind in (Kind.NAME, Kind.OTHER)]
+    is_mere = all(part.kind in _EITHER and part.kind not in THINGS for part in item)
+    return is_mere and bool(words) and letters_of_text(" ".join(words)) in vocabulary.finishes
 
 
 def is_named_item(item: Parts) -> bool:

@@ -29,11 +29,12 @@ from api.search.relaxation.parts import (
     Parts,
     has,
     is_bound,
+    name_of,
     parts_in,
     text_of,
 )
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of, letters_of_text, words_of
+from mappings.vocabulary.words import letters_of, letters_of_text
 
 _SURE = re.compile(r"\d{4}|\dk|[.,]\d\d$")  # a seed has three digits
 # of a market name: the end of a clause, a column or its exterior
@@ -135,12 +136,8 @@ def _is_exchanged(offered: Parts, wanted: Parts, vocabulary: Vocabulary) -> bool
 
 def _is_finish(parts: Parts, vocabulary: Vocabulary) -> bool:
     """Whether no more is named than a finish."""
-    words = ""
-    for part in parts:
-        if part.kind is Kind.NAME:
-            _, entry = vocabulary.spelling_at([letters_of([word]) for word in words_of(part.text)], 0)
-            words += entry.meanings[0].words if entry and entry.meanings else part.text
-    return letters_of_text(words) in vocabulary.finishes and not has(parts, *THINGS, Kind.DETAIL)
+    words = [name_of(part, vocabulary) for part in parts if part.kind is Kind.NAME]
+    return letters_of_text(" ".join(words)) in vocabulary.finishes and not has(parts, *THINGS, Kind.DETAIL)
 
 
 def _is_given(before: Parts, wanted: Parts, own: Collection[str]) -> bool:

@@ -55,7 +55,7 @@ def items(text: str) -> list[str]:
         ("M4A4 Howl FT za Karambit Fade", "Karambit Fade"),
         ("awp asiimov to match my ak redline", ""),
         ("scar20 cardiac for the autosniper haters", ""),
-        ("ak redline / blue laminate", ""),  # either finish
+        ("ak redline / blue laminate", "ak redline"),  # one of the finishes
         ("WTS ak redline $20", "WTS ak redline $20¤"),
         ("WTS ak redline max $20", ""),  # a bound
         ("WTB ak redline $20", ""),  # what the buyer pays
@@ -272,6 +272,11 @@ def test_the_first_of_several_things_counts(text: str, first: str) -> None:
         ("usp orion ak vulcan mw", ["usp orion", "ak vulcan mw"]),
         ("usp orion ak", []),
         ("neon rider mac10 or disco tech", ["neon rider mac10", "disco tech mac10"]),
+        ("hyper beast m4a1s, decimator", ["hyper beast m4a1s", "decimator m4a1s"]),
+        ("asiimov, ak redline", ["asiimov", "ak redline"]),  # of no weapon before the one that is said
+        ("dlore or ak fire serpent", ["dlore", "ak fire serpent"]),
+        ("howl, ak vulcan mw, awp asiimov ft", ["howl", "ak vulcan mw", "awp asiimov ft"]),
+        ("ak redline, no vulcan", []),
         ("Case Hardened or vanilla Flip knife", ["Case Hardened Flip knife", "vanilla Flip knife"]),
         ("AK-47 или Doppler", ["AK-47", "Doppler"]),
         ("일반 칼 1개 또는 일반 장갑 1켤레", ["일반 칼 1개", "일반 장갑 1켤레"]),
