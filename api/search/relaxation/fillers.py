@@ -49,14 +49,14 @@ def _terms_but_fillers(terms: Sequence[Term], names: Phrases, matching_words: Co
 
 
 def for_another_thing(strict: ParsedQuery) -> list[ParsedQuery]:
-    """What is wanted for a weapon or a craft, without that: `crown foil sticker for my awp`."""
+    """What is wanted for a thing or a craft, without that: `crown foil sticker for my awp`."""
     parse, purpose = strict.parses[0], strict.parses[0].platform.merged_vocabulary.purpose
     if purpose is None or strict.parses[1:] or parse.quantities or parse.excluded or parse.sort:
         return []
     wanted, *others = purpose.split(strict.text, maxsplit=1)
     if any(_NEXT_CLAUSE.search(other) for other in others):
         return []  # `charm for my gun: hot wurst`
-    if not (others and _is_of_weapon(parsed_again(strict, others[0]).parses[0])):
+    if not (others and _names_thing(parsed_again(strict, others[0]).parses[0])):
         return []
     parsed = _part(strict, wanted)
     terms = parsed.options
@@ -65,11 +65,11 @@ def for_another_thing(strict: ParsedQuery) -> list[ParsedQuery]:
     return with_and_without_fillers(parsed)
 
 
-def _is_of_weapon(parse: PlatformParse) -> bool:
-    """Whether the words say no more than a weapon and its finish."""
-    of_finishes = parse.platform.merged_vocabulary.words_of_finishes
-    named = [term for term in parse.terms if not term.is_filler]
-    return all("weapon" in term.fields or letters_of([term.typed]) in of_finishes for term in named)
+def _names_thing(parse: PlatformParse) -> bool:
+    """Whether the words say no more than a weapon or a type and its finish."""
+    vocabulary = parse.platform.merged_vocabulary
+    names = [term for term in parse.terms if not term.is_filler and term.fields.isdisjoint(vocabulary.narrowing)]
+    return all(letters_of([term.typed]) in vocabulary.words_of_finishes for term in names)
 
 
 def offered_items(strict: ParsedQuery) -> list[ParsedQuery]:

@@ -55,17 +55,20 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
 
 
 def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
-    """The parse of a text that says how many stickers an item has, and not which: `ak with 4 stickers`; None: no such.
+    """The parse of a text that says how many stickers an item has, and not which; None: no such.
 
-    `4 stickers` alone says how many are wanted, and `4x` before a weapon how many of it.
+    `ak with 4 stickers` has four, `ak with nice stickers` any. `4 stickers` alone says how many are wanted, and `4x`
+    before a weapon how many of it.
     """
     vocabulary = parse.platform.merged_vocabulary
     kinds = [at for at, term in enumerate(parse.terms) if says_attached(term, vocabulary)]
     if not kinds:
         return _with_so_many_carried(parse)
-    before = takewhile(lambda term: term.is_filler, reversed(parse.terms[: kinds[0]]))
+    before = [*takewhile(lambda term: term.is_filler, reversed(parse.terms[: kinds[0]]))]
     counted = next((term for term in (*before, *parse.terms[kinds[0] + 1 :][:1]) if term.count), None)
     others = [term for at, term in enumerate(parse.terms) if not term.is_filler and at not in kinds]
+    if counted is None:
+        counted = next((term for term in before if term.carries), None)
     if counted is None or not (others or any(term.carries for term in parse.terms)):
         return None
     following = takewhile(lambda term: not term.narrows, parse.terms[kinds[0] + 1 :])
@@ -98,7 +101,9 @@ def _starts(parse: PlatformParse, carrier: int | None, finishes: int, of_names: 
     """The positions at which the words of a sticker may begin; the first `finishes` terms are finishes of the item."""
     may_be = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term)]
     if carrier is not None and may_be and may_be[-1] >= carrier:
-        return list(dict.fromkeys([carrier, finishes or carrier]))
+        is_before = any(at < carrier and parse.terms[at].typed not in of_names for at in may_be[finishes:])
+        of_count = [0] if is_before and parse.terms[carrier].count else []  # `crown foil x4 ak redline`
+        return list(dict.fromkeys([carrier, finishes or carrier, *of_count]))
     names_item = finishes or any(term.fields for term in parse.terms)
     if not names_item and not any(_names_finish(term, parse.platform.merged_vocabulary) for term in parse.terms[:1]):
         # `crown foil x4`, `クラウンフォイル付き`

@@ -26,6 +26,7 @@ CS2 = next(iter(shared_platforms()))
         ("四贴红线ak", ["红线", "ak"], 4),
         ("ak redline 4贴", ["ak", "redline"], 4),
         ("四张贴纸 红线", ["红线"], 4),
+        ("any ak under 30 with nice stickers", ["ak"], 0),
     ],
 )
 def test_so_many_stickers_are_on_the_item(text: str, others: list[str], count: int) -> None:
@@ -33,8 +34,8 @@ def test_so_many_stickers_are_on_the_item(text: str, others: list[str], count: i
     *terms, attached = on_item.parses[0].terms
     assert [term.typed for term in terms] == others
     assert (attached.is_attached, attached.count) == (True, count)
-    counted = {"range": {"attachmentCount": {"gte": count}}}
-    assert {"bool": {"filter": [HAS_STICKER, counted]}} in [each.clause for each in conditions(on_item)]
+    counted = {"bool": {"filter": [HAS_STICKER, {"range": {"attachmentCount": {"gte": count}}}]}}
+    assert (counted if count else HAS_STICKER) in [each.clause for each in conditions(on_item)]
 
 
 def test_a_sticker_that_is_named_behind_the_number_is_on_the_item() -> None:
@@ -43,6 +44,17 @@ def test_a_sticker_that_is_named_behind_the_number_is_on_the_item() -> None:
         ("ak", False, 0),
         ("navi", True, 4),
     ]
+
+
+def test_a_sticker_that_is_named_before_its_number_is_on_the_item() -> None:
+    (*_, on_item) = words_of_stickers(parse_query("crown foil x4 ak redline", [CS2]))
+    assert [(term.typed, term.on_item) for term in on_item.options] == [
+        ("ak", False),
+        ("redline", False),
+        ("crown", True),
+        ("foil", True),
+    ]
+    assert {term.count for term in on_item.options if term.on_item} == {4}
 
 
 def test_stickers_are_counted_by_a_word_of_their_name_and_are_no_price() -> None:
