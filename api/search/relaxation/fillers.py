@@ -80,7 +80,7 @@ def offered_items(strict: ParsedQuery) -> list[ParsedQuery]:
     vocabulary = parse.platform.merged_vocabulary
     letters = letters_of([strict.text])
     things = sum(not term.fields.isdisjoint(vocabulary.narrowing) for term in parse.terms)
-    names_weapon = any("weapon" in term.fields for term in parse.terms)
+    names_weapon = not parse.excluded and any("weapon" in term.fields for term in parse.terms)
     is_separated = may_be_list(strict.text, names_weapon=names_weapon)
     is_list = things > 1 or (things and (is_separated or _has_alternatives(parse)))
     is_pasted = "|" in strict.text

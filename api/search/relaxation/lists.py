@@ -70,8 +70,10 @@ def _items(parts: Parts, vocabulary: Vocabulary) -> list[Parts]:
         listed = _items_of_type(items) or _items_of_weapon(parts) or _items_side_by_side(parts)
         if listed := listed or _items_either(_with_details(items, vocabulary), vocabulary):
             return listed
-    if named:
-        named = sorted({*named, *(at for at, item in enumerate(items) if _is_finish(item, vocabulary))})
+    finishes = {at for at, item in enumerate(items) if _is_finish(item, vocabulary)}
+    if len(named) == 1:  # those behind one item are its own, or say it again: `the awp with the dragon, dragon lore`
+        finishes = {at for at in finishes if at < named[0]}
+    named = sorted(finishes.union(named)) if named else []
     if len(named) < 2:
         return []
     first, *others = named
@@ -166,7 +168,7 @@ def _items_side_by_side(parts: Parts) -> list[Parts]:
 def _items_either(items: Sequence[Parts], vocabulary: Vocabulary) -> list[Parts]:
     """Finishes, of which one alone says the weapon or the type of those behind it; empty: they are not such.
 
-    Where it says nothing but that, it is one of them: `ak or doppler`.
+    Where it says nothing but that, it is one of them beside an `or`: `ak or doppler`.
     """
     things = [[part for part in item if part.kind in THINGS] for item in items]
     are_names = all(has(item, *NAMES) and all(part.kind in _EITHER for part in item) for item in items)
@@ -179,7 +181,10 @@ def _items_either(items: Sequence[Parts], vocabulary: Vocabulary) -> list[Parts]
     if len(naming) != 1 or not all(_is_finish(each, vocabulary) for each in items if each is not naming[0][0]):
         return []
     ((item, thing),) = naming
-    of_each = [replace(part, gap=" ") for part in thing] if has(item, Kind.NAME, Kind.DETAIL) else []
+    is_one = has(item, Kind.NAME, Kind.DETAIL)
+    if not (are_either or _is_finish([part for part in item if part not in thing], vocabulary)):
+        return []  # `the scout with the shark, blood in the water`
+    of_each = [replace(part, gap=" ") for part in thing] if is_one else []
     own = items.index(item) if _alone(item)[0].kind in THINGS else 0  # `printstream or ak empress`
     return [[*_alone(each), *(of_each if each is not item and at >= own else ())] for at, each in enumerate(items)]
 
