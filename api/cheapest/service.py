@@ -142,7 +142,8 @@ async def find_offers(
 ) -> list[Offer]:
     """The cheapest that can be ordered now, `count` and some more; fewer only where there are no others.
 
-    Prices may have moved since the search: those above its bound are left out.
+    Prices may have moved since the search: those above its bound are left out. Items that were loaded too long ago are
+    passed over; raises ApiError `search_unavailable` for a page that has nothing else.
     """
     highest, wanted = context.query.highest_price, count + max(MIN_SPARE, RIVALS * count)
     offers: list[Offer] = []
@@ -152,9 +153,14 @@ async def find_offers(
         items = [hit["sort"][-2] for hit in page.hits]  # every sort ends with the item and its platform
         bound = await services.search.availability.bound_among([(item, platform.id) for item in items])
         free = [item for item in items if (item, platform.id) not in bound]
+        earlier, refusal = len(offers), None
         while free and (missing := wanted - len(offers)) > 0:
             some, free = free[:missing], free[missing:]
-            offers += [offer for offer in await real_offers(services.orders, platform, some) if offer.price <= highest]
+            orderable, too_old = await real_offers(services.orders, platform, some)
+            offers += [offer for offer in orderable if offer.price <= highest]
+            refusal = too_old or refusal
+        if refusal is not None and len(offers) == earlier:
+            raise refusal
         if len(offers) >= count or number * MAX_LIMIT >= page.total:
             break
     return sorted(offers, key=lambda offer: (offer.price, offer.item))

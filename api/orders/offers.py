@@ -50,17 +50,19 @@ async def real_offer(services: OrderServices, platform: Platform, item: int) -> 
     return await _offer_of(services, platform, item, stored)
 
 
-async def real_offers(services: OrderServices, platform: Platform, items: Sequence[int]) -> list[Offer]:
-    """Those of the items that can be ordered, in their order; raises as `real_offer` for what concerns them all."""
+async def real_offers(
+    services: OrderServices, platform: Platform, items: Sequence[int]
+) -> tuple[list[Offer], ApiError | None]:
+    """Those of the items that can be ordered, in their order, and the error where some were loaded too long ago."""
     stored = await services.engine.items(platform, items)
-    offers = []
+    offers, too_old = list[Offer](), None
     for item, stored_item in stored.items():
         try:
             offers.append(await _offer_of(services, platform, item, stored_item))
         except ApiError as refusal:
             if refusal.code != "item_unavailable":
-                raise
-    return offers
+                too_old = refusal
+    return offers, too_old
 
 
 async def _offer_of(services: OrderServices, platform: Platform, item: int, stored: StoredItem) -> Offer:

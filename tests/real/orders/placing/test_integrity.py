@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from structlog.testing import capture_logs
 
@@ -100,18 +101,41 @@ async def test_only_the_key_makes_a_digest(shop: Shop, signed: Settings) -> None
         assert (await shop.order(PLAIN)).status_code == 201
 
 
-async def test_an_index_too_old_for_orders_is_refused(opensearch_url: str, tmp_path: Path) -> None:
+@pytest.fixture
+async def old_shop(opensearch_url: str, tmp_path: Path) -> AsyncIterator[Shop]:
+    """A running app whose items were loaded too long ago."""
     prefix = f"told{datetime.now(UTC):%H%M%S%f}"
     settings = settings_for(opensearch_url, prefix, tmp_path, order_max_index_age="2d")
     try:
         put_index(settings, CS2, ITEMS, datetime.now(UTC) - timedelta(days=3))
-        async with opened(settings) as shop:
-            response = await shop.order(PLAIN)
-            assert (response.status_code, error_of(response)["code"]) == (503, "search_unavailable")
-            assert "Retry-After" in response.headers
-            assert 'gear_order_refused_items_total{reason="age"} 1.0' in (await shop.get("/metrics")).text
-            now = round(datetime.now(UTC).timestamp() * 10**6)
-            tamper(settings, PLAIN, version=now)  # as a live change of the item leaves it
-            assert (await shop.order(PLAIN)).status_code == 201
+        async with opened(settings) as opened_shop:
+            yield opened_shop
     finally:
         drop_indices(opensearch_url, prefix)
+
+
+def renew(shop: Shop, item: int) -> None:
+    """Leaves the item as a live change of now does."""
+    tamper(shop.app.settings, item, version=round(datetime.now(UTC).timestamp() * 10**6))
+
+
+async def test_an_index_too_old_for_orders_is_refused(old_shop: Shop) -> None:
+    response = await old_shop.order(PLAIN)
+    assert (response.status_code, error_of(response)["code"]) == (503, "search_unavailable")
+    assert "Retry-After" in response.headers
+    assert 'gear_order_refused_items_total{reason="age"} 1.0' in (await old_shop.get("/metrics")).text
+    renew(old_shop, PLAIN)
+    assert (await old_shop.order(PLAIN)).status_code == 201
+
+
+async def test_of_the_cheapest_those_that_are_too_old_are_passed_over(old_shop: Shop) -> None:
+    async def cheapest(count: int) -> httpx.Response:
+        buyer = {"account": "client-17", "email": "buyer@example.com", "platform": "cs2"}
+        body = {**buyer, "search": {}, "maxPrice": 10**12, "count": count}
+        return await old_shop.app.client.post("/v1/gear/cheapest", json=body)
+
+    assert "too old" in error_of(await cheapest(1), "search_unavailable")["message"]
+    renew(old_shop, ODD)  # the other is cheaper
+    assert error_of(await cheapest(2), "not_enough")["available"] == 1
+    response = await cheapest(1)
+    assert [order["item"] for order in response.json()["orders"]] == [str(ODD)]
