@@ -34,6 +34,7 @@ def serve_mcp(url: str, token: str, orders: bool, real_orders: bool) -> None:
 def build_server(url: str, token: str, *, orders: bool, real_orders: bool) -> "MCPServer[Any]":
     """The tools, each one call of the API; raises ImportError without the SDK."""
     from mcp.server import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
 
     server: MCPServer[Any] = MCPServer(
         "gear",
@@ -72,8 +73,11 @@ def build_server(url: str, token: str, *, orders: bool, real_orders: bool) -> "M
         """Whether the id is negative, as those of the sandbox are, and no real item has it."""
         if not item_id.startswith("-"):
             return False
-        listing = await _call(url, token, "GET", f"/v1/gear/{int(item_id)}", parameters={"platform": platform})
-        return bool(listing.get("error", {}).get("code") == "item_not_found")
+        try:
+            await _call(url, token, "GET", f"/v1/gear/{int(item_id)}", parameters={"platform": platform})
+        except ToolError as error:
+            return bool(json.loads(str(error))["code"] == "item_not_found")
+        return False
 
     if orders:
 
@@ -81,7 +85,7 @@ def build_server(url: str, token: str, *, orders: bool, real_orders: bool) -> "M
         async def order(item_id: str, account: str, email: str, platform: str, expected_price: float) -> dict[str, Any]:
             """Orders an item, unless its price has moved. Sandbox items have negative ids: `-10` is completed."""
             if not real_orders and not await is_of_sandbox(item_id, platform):
-                return {"status": "error", "error": "only sandbox items may be ordered, and this is none"}
+                raise ToolError("only sandbox items may be ordered, and this is none")
             body = {"account": account, "email": email, "platform": platform, "item": item_id}
             return await _call(url, token, "POST", "/v1/gear", {**body, "expectedPrice": expected_price})
 
@@ -97,8 +101,9 @@ async def _call(
     *,
     parameters: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """One call of the API; an error's envelope is a response too, which the model can act on."""
+    """One call of the API; raises ToolError with the error of its envelope, as JSON that the model can act on."""
     import aiohttp
+    from mcp.server.mcpserver.exceptions import ToolError
 
     headers = {"Authorization": f"Bearer {token}"}
     timeout = aiohttp.ClientTimeout(total=TIMEOUT_SECONDS)
@@ -107,4 +112,6 @@ async def _call(
         session.request(method, path, json=body, params=parameters) as response,
     ):
         content: dict[str, Any] = json.loads(await response.read())
-        return content
+    if content["status"] == "error":
+        raise ToolError(json.dumps(content["error"], ensure_ascii=False))
+    return content

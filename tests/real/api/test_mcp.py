@@ -21,10 +21,20 @@ ORDER = {"account": "a", "email": "a@example.com", "platform": "cs2", "expected_
 
 async def call(session: "ClientSession", tool: str, **arguments: Any) -> dict[str, Any]:
     """The API's answer to a tool's call."""
-    result = await session.call_tool(tool, arguments)
-    (content,) = result.content
-    response: dict[str, Any] = json.loads(getattr(content, "text", ""))
+    response: dict[str, Any] = json.loads(await text_of(session, tool, arguments, is_error=False))
     return response
+
+
+async def error_of(session: "ClientSession", tool: str, **arguments: Any) -> str:
+    """What a tool's error says."""
+    return await text_of(session, tool, arguments, is_error=True)
+
+
+async def text_of(session: "ClientSession", tool: str, arguments: dict[str, Any], *, is_error: bool) -> str:
+    result = await session.call_tool(tool, arguments)
+    assert bool(result.is_error) == is_error, result
+    (content,) = result.content
+    return str(getattr(content, "text", ""))
 
 
 @pytest.mark.parametrize("orders", [False, True], ids=["reads", "orders"])
@@ -52,10 +62,13 @@ async def test_a_model_searches_and_orders_in_the_sandbox_alone(
             assert (await call(session, "item", item_id=str(ITEM["id"])))["available"] is True
             assert (await call(session, "suggest", text="redl"))["suggestions"][0]["text"] == "Redline"
             assert (await call(session, "prices", query="redline"))["gear"][0]["offers"]["count"] == 1
-            assert (await call(session, "search", sort="sideways"))["error"]["code"] == "validation_failed"
+            assert '"code": "validation_failed"' in await error_of(session, "search", sort="sideways")
+            assert '"code": "item_not_found"' in await error_of(session, "item", item_id="404")
             if orders:
                 assert (await call(session, "order", item_id="-10", **ORDER))["order"]["state"] == "created"
                 for real in (str(ITEM["id"]), "-77"):
-                    assert "only sandbox items" in (await call(session, "order", item_id=real, **ORDER))["error"]
+                    assert "only sandbox items" in await error_of(session, "order", item_id=real, **ORDER)
+                moved = {**ORDER, "expected_price": 11}
+                assert '"code": "price_changed"' in await error_of(session, "order", item_id="-10", **moved)
     finally:
         await asyncio.to_thread(server.__exit__, None, None, None)
