@@ -1,6 +1,17 @@
 """The base of objects that are checked when they are read, and what is wrong with them. Framework-free."""
 
+import re
+from typing import Final
+
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+_PLAIN: Final = {
+    re.compile(r"^Value error, "): "",
+    re.compile(r"a valid dictionary or instance of \w+$"): "an object",
+    re.compile(r" after validation\b"): "",
+    re.compile(r"^String should match pattern '\^\[\^\\x00\]\*\$'$"): "must not have a NUL character",
+}
+"""What pydantic's messages say of our code, and what is said instead."""
 
 
 class StrictModel(BaseModel):
@@ -10,8 +21,10 @@ class StrictModel(BaseModel):
 
 
 def plain_reason(message: str) -> str:
-    """The reason in pydantic's message: a validator's own text has a prefix there."""
-    return message.removeprefix("Value error, ")
+    """The reason in pydantic's message, as who does not know our code reads it."""
+    for pattern, plain in _PLAIN.items():
+        message = pattern.sub(plain, message)
+    return message
 
 
 def describe_errors(error: ValidationError) -> str:

@@ -67,7 +67,7 @@ Int64 = Annotated[
 Price = Annotated[
     Decimal,
     BeforeValidator(_number),
-    Field(ge=0, le=MAX_PRICE),
+    Field(ge=0, le=int(MAX_PRICE)),  # not as a decimal, whose message would name the class
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": float(MAX_PRICE)}),
 ]
 Share = Annotated[

@@ -2,14 +2,14 @@
 
 from typing import Annotated, Self
 
-from pydantic import Field, ValidationError, create_model, model_validator
+from pydantic import AfterValidator, Field, ValidationError, create_model, model_validator
 
 from api.http.fields import Int64, NullDefault, Strict, StrictCamelCase, success
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, ItemName
 from api.search.schemas.values import Value
 from mappings.fields import DETAILS
 from mappings.strict_model import plain_reason
-from mappings.vocabulary.rules import RuleText
+from mappings.vocabulary.rules import with_words
 from mappings.vocabulary.schema import VocabularyTerm
 from mappings.vocabulary.vocabulary import Vocabulary
 
@@ -20,7 +20,7 @@ MAX_WORDS_CHARACTERS = 100
 MAX_UNANSWERED = 1000
 
 Spelling = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_SPELLING_CHARACTERS)]
-Text = Annotated[RuleText, Field(strict=True, min_length=1, max_length=MAX_SPELLING_CHARACTERS)]
+Text = Annotated[Spelling, AfterValidator(with_words)]
 RuleTexts = Annotated[list[Text], Field(max_length=MAX_SPELLINGS)]
 Names = Annotated[list[ItemName], Field(min_length=1, max_length=MAX_NAMES)]
 Query = Annotated[str, Field(strict=True, max_length=MAX_QUERY_CHARACTERS)]

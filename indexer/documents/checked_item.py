@@ -193,9 +193,6 @@ def _refusals(error: ValidationError) -> tuple[Refusal, ...]:
 
 
 def _refusal(detail: ErrorDetails) -> Refusal:
-    reason = plain_reason(detail["msg"])
-    if detail["type"] == "string_pattern_mismatch":  # the only pattern of an item
-        reason = "must not have a NUL character"
     name = ".".join(str(part) for part in detail["loc"]) or None
     missing = detail["type"] == "missing"
-    return Refusal(name, None if missing else shortened(detail["input"]), reason)
+    return Refusal(name, None if missing else shortened(detail["input"]), plain_reason(detail["msg"]))

@@ -12,13 +12,14 @@ from mappings.vocabulary.words import letters_of_text, words_of
 MAX_PINNED = 100  # names for one text, of all pins together
 
 
-def _with_words(text: str) -> str:
+def with_words(text: str) -> str:
+    """The text of a rule; raises ValueError where it has no words."""
     if not words_of(text):
         raise ValueError(f"the text {text!r} has no letter and no digit")
     return text
 
 
-RuleText = Annotated[str, AfterValidator(_with_words)]
+RuleText = Annotated[str, AfterValidator(with_words)]
 
 
 class Pin(StrictModel):

@@ -6,13 +6,18 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI, Query, Request
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from structlog.testing import capture_logs
 
 from api.errors import ERRORS, MAX_DETAILS, ApiError, Detail, from_validation, invalid
 from api.http.dependencies import only_query
 from api.http.error_handlers import install, response_of
+from api.http.json_body import checked
 from api.http.request_id import RequestIdMiddleware
+from api.orders.schemas import TransitionBody
+from api.search.schemas.search import SearchBody
+from api.vocabulary.schemas import VocabularyBody
 from store.connection.errors import StoreUnavailable
 
 # as the contract names them, and `bad_request` (docs/decisions/0013-error-envelope-for-malformed-http.md)
@@ -79,6 +84,25 @@ def test_a_field_is_named_by_its_whole_path(place: tuple[str | int, ...], path: 
     error = from_validation([{"loc": place, "msg": "Value error, is wrong"}])
     assert list(error.details) == [Detail(path, "is wrong")]
     assert error.message == f"{path or 'body'}: is wrong"
+
+
+@pytest.mark.parametrize(
+    ("model", "body", "message"),
+    [
+        (SearchBody, {"filters": {"price": {"max": 10**13}}}, "less than or equal to 1000000000000"),
+        (SearchBody, {"filters": {"float": {"min": 2}}}, "less than or equal to 1"),
+        (SearchBody, {"filters": {"price": 5}}, "an object"),
+        (SearchBody, {"facets": ["price"] * 12}, "at most 11 items, not 12"),
+        (TransitionBody, {"to": "failed", "reason": "\0"}, "must not have a NUL character"),
+        (VocabularyBody, {"hide": {"names": ["a"], "texts": ["x" * 61]}}, "String should have at most 60 characters"),
+        (VocabularyBody, {"hide": {"names": ["a"], "texts": ["!"]}}, "the text '!' has no letter and no digit"),
+    ],
+)
+def test_a_reason_is_told_without_our_code(model: type[BaseModel], body: dict[str, Any], message: str) -> None:
+    with pytest.raises(ApiError) as caught:
+        checked(model, body)
+    (detail,) = caught.value.details
+    assert detail.message.removeprefix("Input should be ").removeprefix("List should have ") == message
 
 
 def test_several_wrong_fields_are_all_named() -> None:
