@@ -4,6 +4,7 @@ import gc
 import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from copy import copy
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -86,6 +87,16 @@ ROUTES = [route for router in ROUTERS for route in router.routes]
 for _route in ROUTES:
     if isinstance(_route, APIRoute):
         _route.unique_id = api.http.openapi.operation_id(_route)
+
+
+def _head_of(route: APIRoute) -> APIRoute:
+    """A GET's route for HEAD: the server sends the response without its body (RFC 9110)."""
+    head = copy(route)
+    head.methods, head.include_in_schema = {"HEAD"}, False
+    return head
+
+
+ROUTES += [_head_of(route) for route in ROUTES if isinstance(route, APIRoute) and "GET" in (route.methods or ())]
 
 
 class GearApp(FastAPI):

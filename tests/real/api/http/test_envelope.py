@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
 from store.auth import tokens
 from store.connection.engine import Store
@@ -158,12 +159,12 @@ async def test_an_unknown_path_is_a_404(app: RunningApp, method: str, path: str)
         ("GET", "/v1/gear"),
         ("POST", "/v1/gear/1"),
         ("POST", "/v1/platforms"),
-        ("HEAD", "/v1/platforms"),
+        ("HEAD", "/v1/gear"),
         ("OPTIONS", "/v1/platforms"),
         ("OPTIONS", "/v1/gear/search"),
         ("TRACE", "/v1/platforms"),
         ("POST", "/health/live"),
-        ("HEAD", "/health/ready"),
+        ("HEAD", "/v1/gear/search"),
         ("FOO", "/v1/platforms"),
     ],
 )
@@ -174,6 +175,20 @@ async def test_another_method_is_a_405_that_says_which_are_allowed(app: RunningA
     else:
         error_of(response, "method_not_allowed")
     assert method not in response.headers["Allow"].split(", ")
+
+
+@pytest.mark.parametrize(
+    "path", [*(path for method, path, _ in ROUTES if method == "GET"), *OPEN, "/docs", "/orders/x"]
+)
+async def test_head_is_answered_as_get_without_the_body(app: RunningApp, path: str) -> None:
+    get = await app.client.get(path)
+    with capture_logs() as lines:
+        head = await app.client.head(path)
+    assert (head.status_code, head.content) == (get.status_code, b"")
+    assert head.headers["Content-Type"] == get.headers["Content-Type"]
+    (line,) = [line for line in lines if line["event"] == "request"]
+    assert line["method"] == "HEAD"
+    assert line["route"] is not None
 
 
 @every_body
