@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Response
 
 from api.auth import OperateToken
+from api.background import gather_or_cancel
 from api.engine import state
 from api.engine.client import Engine
 from api.errors import ApiError
@@ -55,12 +56,13 @@ async def get_operations(token: OperateToken, _: NoQuery, services: OperationsDe
 
 async def _engine(engine: Engine, platforms: Platforms) -> dict[str, Any]:
     try:
-        health, serving = await asyncio.gather(state.health(engine), engine.generations(list(platforms)))
+        health = await state.health(engine)
+        serving = await engine.generations(list(platforms))
         entries = []
         for platform in platforms:
             generation = serving.get(platform.id)
             index = None if generation is None else generation.index
-            generations, work, progress = await asyncio.gather(
+            generations, work, progress = await gather_or_cancel(
                 state.generations(engine, platform, index),
                 state.work(engine, platform),
                 state.progress_records(engine, platform),
