@@ -36,9 +36,11 @@ ExploreDependency = Annotated[ExploreServices, Depends(service(ExploreServices))
 
 
 @router.get("/")
-async def root(services: ExploreDependency, _: NoQuery) -> RedirectResponse:
-    """Leads people who open the service's address to a page."""
-    return RedirectResponse("/explore" if services.settings.explore else "/docs", 307)
+async def root(request: Request, services: ExploreDependency) -> RedirectResponse:
+    """Leads people who open the service's address to a page, with the query of their link."""
+    if not services.settings.explore:
+        return RedirectResponse("/docs", 307)
+    return RedirectResponse(request.url.replace(scheme="", netloc="", path="/explore"), 307)
 
 
 @router.get("/explore")
@@ -49,7 +51,7 @@ async def explore(services: ExploreDependency) -> HTMLResponse:
 
 
 @router.get("/explore/operations")
-async def operations(services: ExploreDependency, _: NoQuery) -> HTMLResponse:
+async def operations(services: ExploreDependency) -> HTMLResponse:
     """The page of operators, who enter a token of their own: nothing of worth is in it."""
     _require_enabled(services)
     return HTMLResponse(page.render_operations(_config(services, None)), headers=page.headers())

@@ -66,6 +66,15 @@ async def test_the_services_address_leads_to_the_page(shown: RunningApp) -> None
     assert (response.status_code, response.headers["Location"]) == (307, "/explore")
 
 
+async def test_a_link_may_have_parameters_that_no_page_knows(shown: RunningApp) -> None:
+    mark = "utm_source=news&q=%E2%98%85+ak"
+    assert (await shown.client.get(f"/?{mark}")).headers["Location"] == f"/explore?{mark}"
+    for path in ("/explore", "/explore/operations"):
+        assert (await shown.client.get(f"{path}?{mark}")).status_code == 200
+    shown.settings.explore = False
+    assert (await shown.client.get(f"/?{mark}")).headers["Location"] == "/docs"
+
+
 async def test_language_models_find_every_operation(shown: RunningApp) -> None:
     text = (await shown.client.get("/llms.txt", headers={"Authorization": ""})).text
     paths = shown.app.openapi()["paths"]
