@@ -277,6 +277,7 @@ def test_the_first_of_several_things_counts(text: str, first: str) -> None:
         ("dlore or ak fire serpent", ["dlore", "ak fire serpent"]),
         ("howl, ak vulcan mw, awp asiimov ft", ["howl", "ak vulcan mw", "awp asiimov ft"]),
         ("ak redline, no vulcan", []),
+        ("that scout skin with the shark, blood in the water", []),
         ("Case Hardened or vanilla Flip knife", ["Case Hardened Flip knife", "vanilla Flip knife"]),
         ("AK-47 или Doppler", ["AK-47", "Doppler"]),
         ("일반 칼 1개 또는 일반 장갑 1켤레", ["일반 칼 1개", "일반 장갑 1켤레"]),
