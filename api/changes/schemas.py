@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, WithJsonSchema
+from pydantic import BaseModel, Field
 
 from api.engine.responses import SearchEngine
-from api.http.fields import Int64, NullDefault, StrictCamelCase
+from api.http.fields import INTEGER, Int64, NullDefault, StrictCamelCase
 from api.search.context import SearchContext, search_context
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, Filters, SearchBody, SortName
 from mappings.items.item import GearItem
@@ -16,14 +16,8 @@ MAX_CHANGES = 1000
 MAX_WAIT_SECONDS = 30
 MAX_BOOKMARK_CHARACTERS = 100
 
-PageLimit = Annotated[
-    Int64, Field(ge=1, le=MAX_CHANGES), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_CHANGES})
-]
-Wait = Annotated[
-    Int64,
-    Field(ge=0, le=MAX_WAIT_SECONDS),
-    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_WAIT_SECONDS}),
-]
+PageLimit = Annotated[int, Field(ge=1, le=MAX_CHANGES), INTEGER]
+Wait = Annotated[int, Field(ge=0, le=MAX_WAIT_SECONDS), INTEGER]
 BookmarkText = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_BOOKMARK_CHARACTERS)]
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -59,11 +59,9 @@ def _number(value: Any) -> Decimal:
     return Decimal(value)
 
 
-Int64 = Annotated[
-    int,
-    BeforeValidator(_integer),
-    WithJsonSchema({"type": "integer", "minimum": MIN_INTEGER, "maximum": MAX_INTEGER}),
-]
+INTEGER: Final = BeforeValidator(_integer)
+"""Last in the `Annotated` of an `int`: a decimal without a fraction is one too, and nothing else."""
+Int64 = Annotated[int, Field(ge=MIN_INTEGER, le=MAX_INTEGER), INTEGER]
 Price = Annotated[
     Decimal,
     BeforeValidator(_number),

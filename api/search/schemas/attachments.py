@@ -2,17 +2,17 @@
 
 from typing import Annotated, Self
 
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
-from api.http.fields import Int64, NullDefault, Share, Strict, StrictCamelCase
+from api.http.fields import INTEGER, NullDefault, Share, Strict, StrictCamelCase
 from api.search.schemas.values import AT_LEAST, AT_MOST, FOLDING, Range, Value
 from mappings.fields import FILTERS, Kind
 from mappings.items.item import MAX_INTEGER
 
 MAX_CONDITIONS = next(row.max_values for row in FILTERS if row.kind is Kind.ATTACHMENTS)
 
-Copies = Annotated[Int64, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_INTEGER})]
-Number = Annotated[Int64, Field(ge=0), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_INTEGER})]
+Copies = Annotated[int, Field(ge=1, le=MAX_INTEGER), INTEGER]
+Number = Annotated[int, Field(ge=0, le=MAX_INTEGER), INTEGER]
 
 
 class CountRange(Range):

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model, model_validator
 
-from api.http.fields import Int64, NullDefault, Price, Share, Strict, success
+from api.http.fields import INTEGER, Int64, NullDefault, Price, Share, Strict, success
 from api.search.parsing.parse import Relaxation
 from api.search.schemas.attachments import AttachmentFilter
 from api.search.schemas.facets import FacetName, Facets
@@ -55,9 +55,7 @@ _LISTS: dict[Kind, tuple[Any, str]] = {
     Kind.INTEGER: (list[Int64], ANY_OF),
 }
 
-PageLimit = Annotated[
-    Int64, Field(ge=1, le=MAX_LIMIT), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT})
-]
+PageLimit = Annotated[int, Field(ge=1, le=MAX_LIMIT), INTEGER]
 Page = Annotated[Int64, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": PAGE_WINDOW})]
 
 
