@@ -71,8 +71,8 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "catalogue": ({"http", "rate_limits"}, "it writes items, and no other folder of the API needs them written"),
         "changes": ({"engine", "http", "search", "telemetry"}, "a filter of the feed is a search's filter"),
         "saved_searches": (
-            {"changes", "engine", "http", "orders", "search", "webhooks"},
-            "a saved search is run on the feed, and its body has the links and texts of an order's",
+            {"changes", "engine", "http", "search", "webhooks"},
+            "a saved search is run on the feed, and knows no order",
         ),
         "cheapest": (
             {"http", "orders", "rate_limits", "search"},

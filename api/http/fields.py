@@ -19,7 +19,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from mappings.items.item import MAX_INTEGER, MIN_INTEGER
+from mappings.items.item import MAX_INTEGER, MIN_INTEGER, Text
 from mappings.money import MAX_PRICE
 
 
@@ -90,6 +90,9 @@ class NullDefault:
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {"anyOf": [handler(schema), {"type": "null"}]}
 
+
+MAX_URL_CHARACTERS = 2048
+Link = Annotated[Text, Field(max_length=MAX_URL_CHARACTERS, json_schema_extra={"format": "uri"})]
 
 ResourceId = Annotated[str, AfterValidator(lambda text: text if text.isprintable() else "")]
 """An id in a path. No id is unprintable, and PostgreSQL cannot compare U+0000: such a text is the id of nothing."""

@@ -1,4 +1,4 @@
-"""Reads and validates JSON bodies, and writes those of responses.
+"""Reads, validates and compares JSON bodies, and writes those of responses.
 
 Numbers with a fraction or an exponent become decimals, so that prices compare exactly. NaN, Infinity, lone surrogates
 and duplicate keys are refused. (`jiter` refuses them too, but also integers of more than 4,300 digits, exponents beyond
@@ -6,6 +6,7 @@ decimals and more than 200 levels, which are valid JSON and 422 here: docs/decis
 """
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal, InvalidOperation
@@ -173,3 +174,31 @@ def _as_read(value: Any) -> orjson.Fragment:
     if not isinstance(value, Decimal):
         raise TypeError(type(value))
     return orjson.Fragment(str(value))
+
+
+def body_digest(value: Any) -> str:
+    """SHA-256 of a JSON value, equal for equal values: the order of keys, nulls in objects and how a number is
+    written do not count, because null for a field means absent and 21.40 is 21.4.
+    """
+    canonical = json.dumps(_canonical(value), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _canonical(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_canonical(item) for item in value]
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        return {"": _number(Decimal(value))}  # no object of a body has an empty key
+    return value
+
+
+def _number(value: Decimal) -> str:
+    """The number's one spelling, exact at any length."""
+    sign, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        return str(value)  # infinity, which every field refuses
+    significant = "".join(map(str, digits)).lstrip("0")
+    short = significant.rstrip("0")
+    return f"{'-' * sign}{short}e{exponent + len(significant) - len(short)}" if short else "0"

@@ -11,12 +11,12 @@ from api.auth import FulfilToken, OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
 from api.http.dependencies import NoQuery, only_query
 from api.http.fields import ResourceId
-from api.http.json_body import body_of, json_response, request_body
+from api.http.json_body import body_digest, body_of, json_response, request_body
 from api.http.negotiation import is_unchanged
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.list_pages import DEFAULT_LIMIT, Cursor, PageLimit
 from api.orders import page
-from api.orders.placing.idempotency import KEY_PARAMETER, REPLAYED_HEADER, Call, body_digest, key_of
+from api.orders.placing.idempotency import KEY_PARAMETER, REPLAYED_HEADER, Call, key_of
 from api.orders.responses import history_entries
 from api.orders.schemas import (
     MAX_ACCOUNT_CHARACTERS,

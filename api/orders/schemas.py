@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from email_validator import EmailNotValidError, validate_email
 from pydantic import AfterValidator, Field
 
-from api.http.fields import NullDefault, Price, Strict, StrictCamelCase, success
+from api.http.fields import MAX_URL_CHARACTERS, Link, NullDefault, Price, Strict, StrictCamelCase, success
 from api.orders.placing.money import FeeMode
 from api.webhooks.schedule import Outcome
 from mappings.items.item import Text
@@ -16,7 +16,6 @@ MAX_EMAIL_CHARACTERS = 254
 MAX_CODE_CHARACTERS = 64
 MAX_ATTRIBUTION_CHARACTERS = 256
 MAX_PLATFORM_ID_CHARACTERS = 256
-MAX_URL_CHARACTERS = 2048
 MAX_REASON_CHARACTERS = 256
 
 
@@ -30,8 +29,6 @@ def _deliverable(value: str) -> str:
 
 
 CampaignName = Annotated[Text, Field(max_length=MAX_ATTRIBUTION_CHARACTERS)]
-Link = Annotated[Text, Field(max_length=MAX_URL_CHARACTERS, json_schema_extra={"format": "uri"})]
-
 
 _URL = "an absolute https URL of a public host"
 

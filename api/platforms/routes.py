@@ -15,6 +15,7 @@ from api.engine.client import Engine
 from api.engine.responses import total_of
 from api.errors import ERRORS
 from api.http.dependencies import NoQuery, service
+from api.http.fields import MAX_URL_CHARACTERS
 from api.http.json_body import MAX_BODY_BYTES, json_response
 from api.http.openapi import TOKEN_ERRORS, responses
 from api.http.protocol import MAX_TARGET_BYTES
@@ -128,7 +129,7 @@ def limits(settings: Settings, token: Token) -> dict[str, Any]:
             "emailCharacters": orders.MAX_EMAIL_CHARACTERS,
             "codeCharacters": orders.MAX_CODE_CHARACTERS,
             "attributionCharacters": orders.MAX_ATTRIBUTION_CHARACTERS,
-            "urlCharacters": orders.MAX_URL_CHARACTERS,
+            "urlCharacters": MAX_URL_CHARACTERS,
             "idempotencyKeyCharacters": MAX_KEY_CHARACTERS,
             "requestRate": rate_of(token, settings.rate_limit) or None,
             "addressRequestRate": settings.address_rate_limit or None,

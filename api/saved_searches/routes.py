@@ -14,10 +14,9 @@ from api.engine.client import Engine
 from api.errors import ApiError, Detail, invalid
 from api.http.dependencies import NoQuery, only_query, service
 from api.http.fields import ResourceId
-from api.http.json_body import body_of, encode, json_response, parse, request_body
+from api.http.json_body import body_digest, body_of, encode, json_response, parse, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
 from api.list_pages import DEFAULT_LIMIT, Cursor, PageLimit, page_of, position_of
-from api.orders.placing.idempotency import body_digest
 from api.saved_searches import schemas
 from api.saved_searches.matcher import Matcher
 from api.saved_searches.schemas import SavedSearchBody

@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from api.changes.schemas import SearchFields
-from api.http.fields import StrictCamelCase, success
-from api.orders.schemas import Link
+from api.http.fields import Link, StrictCamelCase, success
 from mappings.items.item import Text
 
 MAX_NAME_CHARACTERS = 128

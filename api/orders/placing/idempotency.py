@@ -1,15 +1,14 @@
 """Recognises a repeated call by its idempotency key and the digest of its body."""
 
-import hashlib
-import json
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any, Final
 
 from fastapi import Request
 
 from api.errors import invalid
+from api.http import json_body
 
+body_digest: Final = json_body.body_digest  # api/cheapest asks for it here
 KEY_HEADER: Final = "Idempotency-Key"
 REPLAYED_HEADER: Final = "Idempotent-Replayed"
 MAX_KEY_CHARACTERS: Final = 255
@@ -45,31 +44,3 @@ async def key_of(request: Request) -> str | None:
     if not (key.isascii() and key.isprintable()):
         raise invalid(KEY_HEADER, "must be printable ASCII")
     return key
-
-
-def body_digest(value: Any) -> str:
-    """SHA-256 of a JSON value, equal for equal values: the order of keys, nulls in objects and how a number is
-    written do not count, because null for a field means absent and 21.40 is 21.4.
-    """
-    canonical = json.dumps(_canonical(value), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
-
-
-def _canonical(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _canonical(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [_canonical(item) for item in value]
-    if isinstance(value, int | Decimal) and not isinstance(value, bool):
-        return {"": _number(Decimal(value))}  # no object of a body has an empty key
-    return value
-
-
-def _number(value: Decimal) -> str:
-    """The number's one spelling, exact at any length."""
-    sign, digits, exponent = value.as_tuple()
-    if not isinstance(exponent, int):
-        return str(value)  # infinity, which every field refuses
-    significant = "".join(map(str, digits)).lstrip("0")
-    short = significant.rstrip("0")
-    return f"{'-' * sign}{short}e{exponent + len(significant) - len(short)}" if short else "0"

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.http.json_body import parse
-from api.orders.placing.idempotency import body_digest
+from api.http.json_body import body_digest, parse
 
 numbers = st.decimals(allow_nan=False, allow_infinity=False) | st.integers()
 
