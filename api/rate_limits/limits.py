@@ -59,11 +59,11 @@ class RateLimits:
 
         It never charges more than the limit in all, or the request could not be answered at any time.
         """
-        limit = _parsed(rate_of(token, self._of_tokens))
         charged = 1
 
         async def charge(cost: int) -> None:
             nonlocal charged
+            limit = _parsed(rate_of(token, self._of_tokens))
             cost = cost if limit is None else min(cost, limit.amount - charged)
             charged += cost
             await self.charge_token(scope, token, cost)
