@@ -49,7 +49,7 @@ REFUSED: Final = text("refusals > 0 AND response IS NULL")
 """An idempotency key of which every request was refused so far."""
 
 UNDELIVERED: Final = text("state IN ('created', 'processing')")
-"""An order whose item is reserved and was not handed over yet: what quotas count (store.orders.quotas)."""
+"""An order whose item was not handed over yet: what quotas count (store.orders.quotas)."""
 
 tokens = Table(
     "tokens",

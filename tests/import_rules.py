@@ -28,7 +28,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "sources": ({"documents"}, "a reader gives items or refusals, and does not know who reads"),
         "sample": ({"sources"}, "it makes listings as any catalogue has them"),
         "locking": ({"engine"}, "a lock is a document in the index, the same for every command"),
-        "orders": ({"engine"}, "what orders bind is marked alike after a load, a rollback and a repair"),
+        "orders": ({"engine"}, "what orders claim is bound alike after a load, a rollback and a repair"),
         "products": ({"documents", "engine"}, "products are written alike by a load and by a live change"),
         "live": ({"documents", "engine", "orders", "products", "sources"}, "a change needs no load"),
         "follow": ({"documents", "live", "sources"}, "a stream is one more way to the writer of changes"),

@@ -59,7 +59,7 @@ class _MultiSearchResponse(TypedDict, total=False):
 @dataclass(frozen=True, kw_only=True)
 class StoredItem:
     """An item of the index: its JSON as responses show it, its price in minor units if it has one, the digest of both,
-    whether it is marked as bound, when it was last changed (microseconds since 1970) and when its index was made.
+    whether it is bound, when it was last changed (microseconds since 1970) and when its index was made.
     """
 
     item: Json

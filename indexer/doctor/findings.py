@@ -63,7 +63,7 @@ class Action(StrEnum):
     """What a repair does, all of it without loss."""
 
     PUT_SETTINGS = auto()  # puts settings, below `index`, on the index; None takes one away
-    SERVE = auto()  # points the alias to this generation alone, with the items of active orders marked in it first
+    SERVE = auto()  # has this generation bind the items of active orders, then points the alias to it alone
     POINT_PRODUCTS = auto()  # points the alias of the products to those of this generation, which serves
     REMOVE_PRODUCTS = auto()  # removes an index of products without listings
     REMOVE_GENERATION = auto()  # removes a generation that does not serve

@@ -94,7 +94,7 @@ class LiveWriter:
         puts = [change.id for change in dated if change.document is not None]
         bound, unknown = set[int](), set[int]()
         if self.claims is not None and puts:
-            bound = self.claims.bound_among(puts)
+            bound = self.claims.among(puts)
             unknown = self.claims.unknown_among(self.client, self.alias, puts)
         for change in dated:
             if change.document is not None:

@@ -44,7 +44,7 @@ from indexer.loading.resume import (
 from indexer.loading.rules import broken_rules
 from indexer.loading.warm import warm
 from indexer.locking.lock import Lock
-from indexer.orders.claims import BoundMarks, Claims, reenqueue_after_swap, sync_bound_marks
+from indexer.orders.claims import BoundItems, Claims, bind_claimed, reenqueue_after_swap
 from indexer.products.writer import ProductWriter
 from mappings.definition import Definition
 from mappings.engine_errors import cause
@@ -87,7 +87,7 @@ class Load:
         self._generations.all()
         if self.claims is not None:
             self.claims.check(self.client, self.report.alias)
-            self.claims.bound()
+            self.claims.all()
         with self._lock:
             self._lock.stops(self._retry.stopped)
             publisher = ProgressPublisher(self.client, self.report.alias, "load", ", ".join(self.job.shown_files))
@@ -122,8 +122,8 @@ class Load:
                 with self.report.phase("proof"):
                     self._prove(target, manifest)
             with self.report.phase("swap"):
-                marks = self._sync_bound_marks(index)  # once more: warm-up and proof take minutes
-                with uninterrupted(), reenqueue_after_swap(self.claims, marks.since, marks.bound):
+                bound = self._bind_claimed(index)  # once more: warm-up and proof take minutes
+                with uninterrupted(), reenqueue_after_swap(self.claims, bound.since, bound.items):
                     self._swap(index)
         finally:
             if not self._keep_unfinished and not self.report.swapped:
@@ -290,14 +290,14 @@ class Load:
         with report.phase("settings"):
             report.copies = self._generations.prepare(target.index, min(self.job.retry_timeout, COPIES_SECONDS))
         with report.phase("claims"):
-            self._sync_bound_marks(target.index)
+            self._bind_claimed(target.index)
         with report.phase("warm-up"):
             warm(self.client, target.index, self._retry)
 
-    def _sync_bound_marks(self, index: str) -> BoundMarks:
-        marks = sync_bound_marks(self.client, index, self.claims, self._retry)
-        self.report.bound = marks.marked
-        return marks
+    def _bind_claimed(self, index: str) -> BoundItems:
+        bound = bind_claimed(self.client, index, self.claims, self._retry)
+        self.report.bound = bound.number
+        return bound
 
     def _prove(self, target: LoadTarget, manifest: Manifest) -> None:
         platform, index, version = self.job.platform.id, target.index, target.version

@@ -18,7 +18,7 @@ from indexer.errors import CommandError
 from indexer.loading.prices import compare_prices, sample_of_index
 from indexer.loading.rules import PriceChanges
 from indexer.locking.lock import Lock
-from indexer.orders.claims import Claims, reenqueue_after_swap, sync_bound_marks
+from indexer.orders.claims import Claims, bind_claimed, reenqueue_after_swap
 from mappings.definition import Definition
 from mappings.platforms import Platform
 from mappings.timestamps import rfc3339
@@ -113,7 +113,7 @@ class Rollback:
         command: str = "rollback",
         preview: Preview | None = None,
     ) -> None:
-        """Has an earlier generation serve again, with the orders of now marked in it first.
+        """Has an earlier generation serve again, which binds the items of the orders of now first.
 
         `response` is filled, and true also after an error.
         `preview` is what somebody agreed to: raises CommandError where something else serves by now.
@@ -130,9 +130,9 @@ class Rollback:
                 say(f"{target.index} has another definition than this version's: searches may not find everything")
             if claims is not None:
                 claims.check(self.client, self.alias)
-            marks = sync_bound_marks(self.client, target.index, claims, self.retry)
-            response.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=marks.marked)
-            with self.uninterrupted(), reenqueue_after_swap(claims, marks.since, marks.bound):
+            bound = bind_claimed(self.client, target.index, claims, self.retry)
+            response.update(platform=self.platform.id, alias=self.alias, index=target.index, bound=bound.number)
+            with self.uninterrupted(), reenqueue_after_swap(claims, bound.since, bound.items):
                 try:
                     previous = generations.swap(target.index, lock.renew)
                 except SwapUnknownError:

@@ -1,3 +1,1 @@
-"""Items that orders bind, marked in the index and compared with the store. What marks them, or finds what is marked
-wrongly, goes here.
-"""
+"""Items that orders claim in the store, bound in the index. What binds them, or finds a wrong one, goes here."""

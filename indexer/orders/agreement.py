@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import Scan, in_pages, read_items, refresh
-from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, Tally, all_bound, mark
+from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, Tally, all_claimed, set_bound
 from indexer.orders.database import OrdersDatabase
 from store.bound_items import bound_among
 from store.connection.engine import Store
@@ -23,8 +23,8 @@ RETRY_SECONDS = 30.0
 class Disagreement:
     """The items of an index that say another thing than the orders do."""
 
-    offered: Tally = field(default_factory=Tally)  # active orders reserve them, searches find them
-    hidden: Tally = field(default_factory=Tally)  # no active order reserves them, searches do not find them
+    offered: Tally = field(default_factory=Tally)  # claimed, and searches find them
+    hidden: Tally = field(default_factory=Tally)  # not claimed, and searches do not find them
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,15 @@ class Agreement:
     retry: RetryPolicy = field(default_factory=lambda: RetryPolicy(RETRY_SECONDS))
 
     def compare(self, *, repair: bool = False) -> Disagreement:
-        """Counts what differs; with `repair` sold items are hidden, and the API publishes them again.
+        """Counts what differs; with `repair` claimed items are bound, and the API publishes them again.
 
-        Hidden ones stay hidden: an order that the database lost may bind them.
+        Hidden ones stay hidden: an order that the database lost may have claimed them.
         """
         disagreement = Disagreement()
         with Scan(self.client, self.index, self.retry) as scan:
-            marked = set(scan.ids(IS_BOUND, page_items=min(self.page_items, self.window)))
-        reserved = self.database.run(lambda store: all_bound(store, self.platform, self.page_items))
-        for page in in_pages(sorted(marked ^ reserved), self.page_items):
+            bound = set(scan.ids(IS_BOUND, page_items=min(self.page_items, self.window)))
+        claimed = self.database.run(lambda store: all_claimed(store, self.platform, self.page_items))
+        for page in in_pages(sorted(bound ^ claimed), self.page_items):
             self._confirm(page, disagreement, repair=repair)
         if repair:
             self.retry.call(lambda: refresh(self.client, self.index))
@@ -61,19 +61,19 @@ class Agreement:
             now = datetime.now(UTC)
             async with store.reading() as connection:
                 accounted = await may_be_bound_among(connection, self.platform, items, now)
-                reserved = await bound_among(connection, self.platform, items)
-                return accounted, reserved - await changed_among(connection, self.platform, items, now - IN_TRANSIT)
+                claimed = await bound_among(connection, self.platform, items)
+                return accounted, claimed - await changed_among(connection, self.platform, items, now - IN_TRANSIT)
 
-        # a sold item that is offered counts while its update is pending, too: no API process may run
-        accounted, sold = self.database.run(read)
-        offered = [item for item in items if item in sold and item in in_index and not in_index[item]["bound"]]
+        # a claimed item that is offered counts while its update is pending, too: no API process may run
+        accounted, claimed = self.database.run(read)
+        offered = [item for item in items if item in claimed and item in in_index and not in_index[item]["bound"]]
         hidden = [item for item in items if item not in accounted and item in in_index and in_index[item]["bound"]]
         disagreement.offered.add(offered)
         disagreement.hidden.add(hidden)
         if not repair or not offered:
             return
-        # marked first: what an order changed in between is published by the API after the marks
-        mark(self.client, self.index, offered, self.retry, bound=True)
+        # first of all: what an order changed in between is published by the API after it
+        set_bound(self.client, self.index, offered, self.retry, bound=True)
 
         async def write(store: Store) -> None:
             async with store.transaction() as connection:

@@ -1,4 +1,4 @@
-"""Claims: the items that active orders reserve, and a generation's `bound` marks made the same."""
+"""Claims: the items that active orders claim in the store. A generation binds the same ones, in its field `bound`."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -62,17 +62,17 @@ class Claims:
         self._page_items = page_items
 
     def check(self, client: OpenSearch, alias: str) -> None:
-        """Raises CommandError where the serving index hides items for orders that the database does not have: what is
+        """Raises CommandError where the serving index binds items for orders that the database does not have: what is
         loaded from the orders would offer them again.
 
         A file that is not there yet means no orders; with ordered items it means another working directory.
         """
-        hidden = self._retry.call(lambda: count_documents(client, alias, IS_BOUND, ignore_unavailable="true"))
-        if not hidden:
+        bound = self._retry.call(lambda: count_documents(client, alias, IS_BOUND, ignore_unavailable="true"))
+        if not bound:
             return
         if self._database.is_missing:
             raise CommandError(
-                f"the orders' database (GEAR_DATABASE_URL) is a file that does not exist, but {alias} hides {hidden:,} "
+                f"the orders' database (GEAR_DATABASE_URL) is a file that does not exist, but {alias} hides {bound:,} "
                 "ordered items: run this where the API runs, or name the database; --without-orders goes on, "
                 "but then items that are sold already are offered"
             )
@@ -94,8 +94,8 @@ class Claims:
         query = {"bool": {"filter": [IS_BOUND, {"terms": {"id": items}}]}}
         body = {"query": query, "size": len(items), "_source": False, "track_total_hits": False}
         response = self._retry.call(lambda: send_search(client, alias, body))
-        marked = [int(hit["_id"]) for hit in response["hits"]["hits"]]
-        return set(self._without_order(marked)) if marked else set()
+        bound = [int(hit["_id"]) for hit in response["hits"]["hits"]]
+        return set(self._without_order(bound)) if bound else set()
 
     def _without_order(self, items: list[int]) -> list[int]:
         """Those of these items that no order, hold or pending change accounts for."""
@@ -107,22 +107,22 @@ class Claims:
         accounted = self._run(read, set[int](), _UNREADABLE)
         return [item for item in items if item not in accounted]
 
-    def bound(self) -> set[int]:
-        """The items that active orders reserve; raises CommandError where the database cannot be read."""
-        return self._run(self._bound, set(), _UNREADABLE)
+    def all(self) -> set[int]:
+        """All claimed items; raises CommandError where the database cannot be read."""
+        return self._run(self._all, set(), _UNREADABLE)
 
-    async def _bound(self, store: Store) -> set[int]:
-        return await all_bound(store, self._platform, self._page_items)
+    async def _all(self, store: Store) -> set[int]:
+        return await all_claimed(store, self._platform, self._page_items)
 
-    def bound_among(self, items: list[int]) -> set[int]:
-        """Those of these items that active orders reserve; raises CommandError where the database cannot be read."""
+    def among(self, items: list[int]) -> set[int]:
+        """Those of these items that are claimed; raises CommandError where the database cannot be read."""
 
         async def read(store: Store) -> set[int]:
-            bound: set[int] = set()
+            claimed: set[int] = set()
             async with store.reading() as connection:
                 for page in in_pages(items, self._page_items):
-                    bound |= await bound_among(connection, self._platform, page)
-            return bound
+                    claimed |= await bound_among(connection, self._platform, page)
+            return claimed
 
         return self._run(read, set(), _UNREADABLE)
 
@@ -143,11 +143,11 @@ class Claims:
             "{}; send them again, until then sold items may be offered",
         )
 
-    def reenqueue_changed(self, since: datetime, marked: set[int]) -> int:
-        """Enqueues again what changed from `since` on, and what is bound otherwise than `marked`, which the index was
+    def reenqueue_changed(self, since: datetime, bound: set[int]) -> int:
+        """Enqueues again what changed from `since` on, and what is claimed otherwise than `bound`, which the index was
         given; returns how many items.
 
-        No more than that: new orders wait behind it. What was marked and has not changed is in the index.
+        No more than that: new orders wait behind it. What was bound and has not changed is in the index.
         """
 
         async def write(store: Store) -> int:
@@ -157,7 +157,7 @@ class Claims:
                 )
             await self._enqueue(store, changed)
             # `since` is of this machine's clock, and changes have the times of others
-            others = (await self._bound(store) ^ marked) - changed
+            others = (await self._all(store) ^ bound) - changed
             await self._enqueue(store, others)
             return len(changed) + len(others)
 
@@ -192,8 +192,8 @@ class Claims:
                     raise CommandError(sentence.format(error)) from error
 
 
-async def all_bound(store: Store, platform: int, page_items: int = PAGE_ITEMS) -> set[int]:
-    """The items that active orders reserve, read in pages."""
+async def all_claimed(store: Store, platform: int, page_items: int) -> set[int]:
+    """The claimed items, read in pages."""
     async with store.reading() as connection:
         return await _all_pages(lambda after: bound_items(connection, platform, after, page_items))
 
@@ -213,37 +213,37 @@ _UNREADABLE = (
 )
 
 
-class BoundMarks(NamedTuple):
-    """The `bound` marks that a generation was given."""
+class BoundItems(NamedTuple):
+    """What a generation was given to bind."""
 
-    since: datetime  # changes of orders from then on may not be in them
-    bound: set[int]  # the items that active orders bound then
-    marked: int  # those of them that the generation has
+    since: datetime  # claims that changed from then on may not be in it
+    items: set[int]  # the items that were claimed then
+    number: int  # of those that the generation has
 
 
-def sync_bound_marks(client: OpenSearch, index: str, claims: Claims | None, retry: RetryPolicy) -> BoundMarks:
-    """Makes the generation's `bound` marks those of the orders; without `claims` they stay as they are.
+def bind_claimed(client: OpenSearch, index: str, claims: Claims | None, retry: RetryPolicy) -> BoundItems:
+    """Has the generation bind what is claimed, and nothing else; without `claims` it stays as it is.
 
     Ordered items that are not in the catalogue any more are left out.
     """
     since = datetime.now(UTC)
     if claims is None:
-        return BoundMarks(since, set(), 0)
-    bound = claims.bound()
+        return BoundItems(since, set(), 0)
+    claimed = claims.all()
 
-    def read_marked() -> set[int]:
+    def read_bound() -> set[int]:
         with Scan(client, index, retry) as scan:
             return set(scan.ids(IS_BOUND))
 
-    marked = retry_when_lost(read_marked)
-    count = len(marked & bound)
-    count += mark(client, index, sorted(bound - marked), retry, bound=True)
-    mark(client, index, sorted(marked - bound), retry, bound=False)
+    bound = retry_when_lost(read_bound)
+    count = len(bound & claimed)
+    count += set_bound(client, index, sorted(claimed - bound), retry, bound=True)
+    set_bound(client, index, sorted(bound - claimed), retry, bound=False)
     retry.call(lambda: refresh(client, index))
-    return BoundMarks(since, bound, count)
+    return BoundItems(since, claimed, count)
 
 
-def mark(client: OpenSearch, index: str, items: list[int], retry: RetryPolicy, *, bound: bool) -> int:
+def set_bound(client: OpenSearch, index: str, items: list[int], retry: RetryPolicy, *, bound: bool) -> int:
     """Sets `bound` on these items, one request a page; returns how many of them the index has."""
     document = orjson.dumps({"doc": {"bound": bound}})
 
@@ -252,19 +252,19 @@ def mark(client: OpenSearch, index: str, items: list[int], retry: RetryPolicy, *
         return b'{"update":{"_id":"%d","retry_on_conflict":3}}\n%b\n' % (item, document)
 
     sender = BulkSender(client, retry)
-    marked = 0
+    updated = 0
     for page in in_pages(items, PAGE_ITEMS):
         for item, result in sender.send(index, page, lines, require_alias=False):
             status, error = result["status"], result.get("error", {}).get("type")
             if status == HTTPStatus.OK:
-                marked += 1
+                updated += 1
             elif status != HTTPStatus.NOT_FOUND or error != "document_missing_exception":
                 raise CommandError(f"item {item} could not be marked as sold: {reason_of(result)}")
-    return marked
+    return updated
 
 
 @contextmanager
-def reenqueue_after_swap(claims: Claims | None, since: datetime, marked: set[int]) -> Iterator[None]:
+def reenqueue_after_swap(claims: Claims | None, since: datetime, bound: set[int]) -> Iterator[None]:
     """After the swap, re-enqueues the order changes since `since`: they went to the previous index.
 
     After an error, too: the aliases may have moved all the same. Where both fail, the CommandError says both.
@@ -276,9 +276,9 @@ def reenqueue_after_swap(claims: Claims | None, since: datetime, marked: set[int
         yield
     except BaseException as error:
         try:
-            claims.reenqueue_changed(since, marked)
+            claims.reenqueue_changed(since, bound)
         except CommandError as unpublished:
             if isinstance(error, CommandError | OpenSearchException):
                 raise CommandError(f"{cause(error)}; {unpublished}") from error
         raise
-    claims.reenqueue_changed(since, marked)
+    claims.reenqueue_changed(since, bound)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from indexer.engine.bulk import index_lines
 from indexer.engine.retry import RetryPolicy
-from indexer.orders.claims import Claims, mark, reenqueue_after_swap
+from indexer.orders.claims import Claims, reenqueue_after_swap, set_bound
 from indexer.orders.database import OrdersDatabase
 from tests.support.indexer.examined import bound_in
 from tests.support.indexer.fixtures import Place, items
@@ -25,7 +25,7 @@ def test_sold_items_are_hidden_in_a_new_index_from_the_start(place: Place, shop:
     assert document["name"] == "Item 1"
 
 
-def test_items_are_marked_while_live_changes_write_them(place: Place) -> None:
+def test_items_are_bound_while_live_changes_write_them(place: Place) -> None:
     """Else a load would end at its last step."""
     index, numbers = f"{place.alias}-20200101000000000-00000000", range(300)
     create_generation(place.client, index)
@@ -34,7 +34,7 @@ def test_items_are_marked_while_live_changes_write_them(place: Place) -> None:
     def follow() -> None:
         version = 0
         while not ended.is_set():
-            version += 1000  # as time goes on, faster than marks count up
+            version += 1000  # as time goes on, faster than updates count up
             changes = [index_lines(number, version, b'{"id":%d,"bound":false}' % number) for number in numbers]
             assert place.client.bulk(body=b"".join(changes), index=index)["errors"] is False
             written.set()
@@ -44,7 +44,7 @@ def test_items_are_marked_while_live_changes_write_them(place: Place) -> None:
         try:
             assert written.wait(60)
             for _ in range(10):
-                assert mark(place.client, index, [*numbers], RetryPolicy(30), bound=True) == len(numbers)
+                assert set_bound(place.client, index, [*numbers], RetryPolicy(30), bound=True) == len(numbers)
         finally:
             ended.set()
         follower.result()
@@ -54,8 +54,8 @@ def test_every_page_of_the_orders_is_read(place: Place, shop: Shop) -> None:
     shop.sell(1, 2, 3, 5, 99)
     with OrdersDatabase(place.environment["GEAR_DATABASE_URL"]) as database:
         claims = Claims(730, database, RetryPolicy(1), page_items=2)
-        assert claims.bound() == {1, 2, 3, 5, 99}
-        assert claims.bound_among([1, 4, 5, 6, 99]) == {1, 5, 99}
+        assert claims.all() == {1, 2, 3, 5, 99}
+        assert claims.among([1, 4, 5, 6, 99]) == {1, 5, 99}
         assert claims.reenqueue_ever_ordered([1, 2, 3, 4]) == 3
         assert claims.reenqueue_changed(datetime.now(UTC), set()) == 5
 
@@ -65,7 +65,7 @@ def test_what_changed_by_a_clock_that_is_behind_is_published_again(place: Place,
     shop.sell(1, 2)
     with OrdersDatabase(place.environment["GEAR_DATABASE_URL"]) as database:
         claims = Claims(730, database, RetryPolicy(1), page_items=2)
-        with reenqueue_after_swap(claims, datetime.now(UTC), claims.bound()):
+        with reenqueue_after_swap(claims, datetime.now(UTC), claims.all()):
             shop.sell(4)
             shop.cancel(1)
             assert shop.publish() == {1: False, 2: True, 4: True}
@@ -86,7 +86,7 @@ def test_what_was_sold_before_is_not_published_again(place: Place, shop: Shop) -
     assert bound_in(place, first) == bound_in(place, second) == [1, 2]
 
 
-def test_a_rollback_marks_what_is_sold_now(place: Place, shop: Shop) -> None:
+def test_a_rollback_binds_what_is_sold_now(place: Place, shop: Shop) -> None:
     shop.sell(1, 2)
     first = place.load(items(6))["index"]
     place.load(items(3, first=4))

@@ -10,7 +10,7 @@ from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import Scan
-from indexer.orders.claims import Claims, sync_bound_marks
+from indexer.orders.claims import Claims, bind_claimed
 from indexer.orders.database import OrdersDatabase
 from indexer.products.comparison import named_products
 from mappings.definition import read_definition
@@ -41,7 +41,7 @@ def shown(client: OpenSearch) -> None:
 
 def marked(client: OpenSearch) -> None:
     with OrdersDatabase("sqlite:////no-folder/orders.db") as nothing:
-        sync_bound_marks(client, "gear-730-1", Claims(730, nothing, RETRY), RETRY)
+        bind_claimed(client, "gear-730-1", Claims(730, nothing, RETRY), RETRY)
 
 
 def compared(client: OpenSearch) -> None:
