@@ -25,6 +25,8 @@ MAX_LOOKED_UP: Final = 10_000
 Ask = Callable[[Sequence[str], Sequence[Json]], Awaitable[list[EngineResponse]]]
 Detail = tuple[Json, frozenset[str]]
 """The query for a detail, and the keys of all products that have it."""
+LookupHits = tuple[Lookup, list[Hit], bool]
+"""A lookup, its hits, and whether there may be more."""
 ProductsRevision = tuple[tuple[str, int], ...]
 """The indices of products, and the number of the last one written to each: no product ever changes or goes."""
 
@@ -149,23 +151,34 @@ class ProductSearch:
         excludes = any(lookup.excludes for lookup in lookups.lookups)
         with_revision = excludes or (needs_revision and are_repeated)
         needs_revision = needs_revision and with_revision
-        sizes = [MAX_KEYS if all_keys or not lookup.is_sample else SAMPLE_KEYS for lookup in lookups.lookups]
-        bodies = [lookup.request(size) for lookup, size in zip(lookups.lookups, sizes, strict=True)]
         before = self._revisions.get(products)
-        responses = await self._ask(products, [*bodies, REVISION_REQUEST] if with_revision else bodies)
-        revision = revision_of(responses.pop()) if with_revision else None
-        pages = list(zip(lookups.lookups, map(hits_of, responses), strict=True))
-        hits = [await self._all_hits(lookup, page, products) for lookup, page in pages]  # more than one page is rare
-        are_truncated = [len(page) == size < MAX_KEYS for (_, page), size in zip(pages, sizes, strict=True)]
-        entries = await self._new_entries(lookups.lookups, hits, are_truncated, products, by_details=needs_revision)
+        results, revision = await self._look_up(
+            lookups.lookups, products, all_keys=all_keys, with_revision=with_revision
+        )
+        entries = await self._new_entries(results, products, by_details=needs_revision)
         if revision is not None and revision != self._revisions.get(products):
             self._set_revision(products, revision)  # a product may have come in between: what was found may lack it
         elif needs_revision and revision == before:  # else another search has seen it come
             for lookup, entry in zip(lookups.lookups, entries, strict=True):
                 if entry.size + MIN_ENTRY_KEYS <= CACHED_KEYS // 4:
                     self._entries[products, lookup.identity] = entry
-        indices = frozenset(hit["_index"] for each in hits for hit in each)
+        indices = frozenset(hit["_index"] for _, hits, _ in results for hit in hits)
         return LookupResult(lookups, entries, products, indices, revision, needs_revision)
+
+    async def _look_up(
+        self, lookups: Sequence[Lookup], products: Products, *, all_keys: bool, with_revision: bool
+    ) -> tuple[list[LookupHits], ProductsRevision | None]:
+        """What the lookups find, and the revision of the products where that is asked for."""
+        sizes = [MAX_KEYS if all_keys or not lookup.is_sample else SAMPLE_KEYS for lookup in lookups]
+        bodies = [lookup.request(size) for lookup, size in zip(lookups, sizes, strict=True)]
+        responses = await self._ask(products, [*bodies, REVISION_REQUEST] if with_revision else bodies)
+        revision = revision_of(responses.pop()) if with_revision else None
+        results: list[LookupHits] = []
+        for lookup, size, response in zip(lookups, sizes, responses, strict=True):
+            page = hits_of(response)
+            hits = await self._all_hits(lookup, page, products)  # more than one page is rare
+            results.append((lookup, hits, len(page) == size < MAX_KEYS))
+        return results, revision
 
     async def complete(self, result: LookupResult, positions: Sequence[int]) -> LookupResult:
         """What was found for the bodies at these positions, with all keys of what was found in part.
@@ -205,20 +218,14 @@ class ProductSearch:
         return hits
 
     async def _new_entries(
-        self,
-        lookups: Sequence[Lookup],
-        hits: Sequence[list[Hit]],
-        are_truncated: Sequence[bool],
-        products: Products,
-        *,
-        by_details: bool,
+        self, results: Sequence[LookupHits], products: Products, *, by_details: bool
     ) -> list[FoundKeys]:
-        """The entries of lookups with these hits; very many keys are said by details where that is wanted."""
-        many = [lookup for lookup, each in zip(lookups, hits, strict=True) if by_details and len(each) >= MIN_MANY]
+        """The entries of what was found; very many keys are said by details where that is wanted."""
+        many = [lookup for lookup, hits, _ in results if by_details and len(hits) >= MIN_MANY]
         details = await self._details(many, products)
         entries = []
-        for lookup, each, is_truncated in zip(lookups, hits, are_truncated, strict=True):
-            scored_keys = lookup.hits(hit["sort"] for hit in each)
+        for lookup, hits, is_truncated in results:
+            scored_keys = lookup.hits(hit["sort"] for hit in hits)
             keys, count = keys_of(lookup, scored_keys, details.get(lookup.identity, ()))
             entries.append(FoundKeys(keys, count, is_truncated))
         return entries

@@ -101,20 +101,24 @@ class Searches(Calls):
             return await self._ask_platforms(platforms, bodies, filter_path)
         result = self._products.cached(lookups, self._product_aliases(platforms))
         for tries_left in reversed(range(MAX_TRIES)):
-            # what the last one finds holds whatever comes meanwhile
-            needs_revision = tries_left > 0
             with suppress(StaleLookupError):
-                result = result or await self._find(platforms, lookups, needs_revision=needs_revision)
-                responses = await self._of_listings(platforms, result, filter_path)
-                if undecided := result.undecided(responses):
-                    result = await self._products.complete(result, undecided)
-                    complete = await self._of_listings(platforms, result, filter_path)
-                    for at, response in zip(undecided, complete, strict=True):
-                        responses[at] = response
-                return responses
+                # what the last one finds holds whatever comes meanwhile
+                result = result or await self._find(platforms, lookups, needs_revision=tries_left > 0)
+                return await self._decided(platforms, result, filter_path)
             result = None
         log.error("listings and products are of two generations, or replaced all the time: gear-indexer doctor tells")
         raise ApiError("search_unavailable", "the catalogue is replaced faster than it can be read")
+
+    async def _decided(
+        self, platforms: Sequence[Platform], result: LookupResult, filter_path: Sequence[str]
+    ) -> list[EngineResponse]:
+        """The responses of the listings, from all keys where the first ones find none; raises as `_of_listings`."""
+        responses = await self._of_listings(platforms, result, filter_path)
+        if undecided := result.undecided(responses):
+            complete = await self._products.complete(result, undecided)
+            for at, response in zip(undecided, await self._of_listings(platforms, complete, filter_path), strict=True):
+                responses[at] = response
+        return responses
 
     async def _of_listings(
         self, platforms: Sequence[Platform], result: LookupResult, filter_path: Sequence[str]
@@ -132,14 +136,13 @@ class Searches(Calls):
     async def _find(
         self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False, needs_revision: bool = False
     ) -> LookupResult:
-        products = self._product_aliases(platforms)
+        find = partial(self._products.find, lookups, all_keys=all_keys, needs_revision=needs_revision)
         try:
-            return await self._products.find(lookups, products, all_keys=all_keys, needs_revision=needs_revision)
+            return await find(self._product_aliases(platforms))
         except NotLoadedError:
             serving = await self.generations(platforms)
-            products = self._product_aliases([platform for platform in platforms if platform.id in serving])
         try:
-            return await self._products.find(lookups, products, all_keys=all_keys, needs_revision=needs_revision)
+            return await find(self._product_aliases([platform for platform in platforms if platform.id in serving]))
         except NotLoadedError as error:
             log.error("a generation has no products: run gear-indexer doctor", index=error.index)
             raise ApiError("search_unavailable", f"{error.index} is missing: {REPAIR}") from error
