@@ -20,6 +20,7 @@ from store.auth.tokens import Token
 OF_ADDRESS = "from this address without a valid token"
 
 Charge = Callable[[int], Awaitable[None]]
+"""Charges a token beyond the 1 of its request; raises ApiError `rate_limited`."""
 
 
 class LimitMetrics(Protocol):
@@ -55,10 +56,7 @@ class RateLimits:
             _require(scope, quota, "with this token", cost)
 
     def extra_charge(self, scope: Scope, token: Token) -> Charge:
-        """What charges a request more than the one that it was charged already; raises ApiError `rate_limited`.
-
-        It never charges more than the limit in all, or the request could not be answered at any time.
-        """
+        """What charges the token, never more than its limit in all: else the request could be answered at no time."""
         charged = 1
 
         async def charge(cost: int) -> None:

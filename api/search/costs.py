@@ -1,12 +1,7 @@
 """What searches cost in the rate limit of their token, by the engine's work (docs/decisions/0053). Pure."""
 
-from collections.abc import Awaitable, Callable
-
 from api.search.query.request import SearchQuery
 from mappings.vocabulary.words import words_of
-
-Charge = Callable[[int], Awaitable[None]]
-"""Charges the token of a search beyond the 1 of its request; raises ApiError `rate_limited`."""
 
 # In requests. A page costs 1, from the response cache too; what follows comes on top for what has to be computed.
 PAGE_COST = 1

@@ -15,9 +15,10 @@ from api.http.admission import Budget
 from api.http.dependencies import service
 from api.http.json_body import checked, parse
 from api.log import log
+from api.rate_limits.limits import Charge
 from api.search.availability import Availability
 from api.search.context import Page, SearchContext, forced_clauses, page_of, search_context
-from api.search.costs import SUGGESTIONS_COST, Charge, extra_cost, relaxation_cost
+from api.search.costs import SUGGESTIONS_COST, extra_cost, relaxation_cost
 from api.search.facets.facets import FacetCounting, RefreshedError
 from api.search.facets.price_parts import BroadFilters
 from api.search.forced_filters import forced_filters

@@ -14,9 +14,10 @@ from msgspec import structs
 from api.engine.errors import PitGoneError
 from api.engine.responses import Gear, Hit, item_of
 from api.errors import ApiError, invalid
+from api.rate_limits.limits import Charge
 from api.search.availability import Availability
 from api.search.context import Page, PointInTime, SearchContext
-from api.search.costs import Charge, relaxation_cost
+from api.search.costs import relaxation_cost
 from api.search.pagination.cursor import START, Cursor, fingerprint
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.parsing.parse import Relaxation
