@@ -1,4 +1,4 @@
-"""Expiry: orders that stay `created` for too long fail, which ends their reservations."""
+"""Expiry: orders that stay `created` for too long fail, which releases their items."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta

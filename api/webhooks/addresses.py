@@ -121,9 +121,8 @@ def url_problem(url: str, *, allow_insecure: bool) -> str | None:
 
 def _host_of(url: str, schemes: tuple[str, ...]) -> str:
     if any(character.isspace() or unicodedata.category(character) == "Cc" or character == "\\" for character in url):
-        raise URLRefusedError(
-            "must not hold blanks, control characters or backslashes"
-        )  # readers of URLs disagree about what they mean
+        # readers of URLs disagree about what these mean
+        raise URLRefusedError("must not hold blanks, control characters or backslashes")
     try:
         parts = urlsplit(url)
         port = parts.port

@@ -139,7 +139,7 @@ class PlatformIndex:
 
     @contextmanager
     def claims(self, retry: RetryPolicy, *, without_orders: bool) -> Iterator[Claims | None]:
-        """What the orders reserve of the platform, in one session with their database."""
+        """What the orders claim of the platform, in one session with their database."""
         if without_orders:
             yield None
             return

@@ -177,11 +177,9 @@ def _to_serve(facts: PlatformFacts, code: Code, candidates: Sequence[IndexFacts]
     """The finding that another generation should serve; `message` has places for its name and the reason."""
     complete = [index for index in candidates if facts.products_of(index) is not None]
     best, why = preferred(facts.definition, complete or candidates)
-    message, remedy = (
-        message.format(best.name, why),
-        f"gear-indexer rollback --platform {facts.platform} --to {best.name}",
-    )
-    return Finding(code, facts.platform, facts.alias, message, remedy, Repair(Action.SERVE, best.name))
+    remedy = f"gear-indexer rollback --platform {facts.platform} --to {best.name}"
+    repair = Repair(Action.SERVE, best.name)
+    return Finding(code, facts.platform, facts.alias, message.format(best.name, why), remedy, repair)
 
 
 def preferred(definition: Definition, candidates: Sequence[IndexFacts]) -> tuple[IndexFacts, str]:

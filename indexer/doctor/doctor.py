@@ -22,7 +22,6 @@ from indexer.engine.scan import retry_when_lost
 from indexer.errors import CommandError
 from indexer.locking.lock import Lock, is_alive
 from indexer.locking.record import LockRecords
-from indexer.maintenance.rollback import RETRY_SECONDS as LOCKED_RETRY_SECONDS
 from indexer.maintenance.rollback import Rollback
 from indexer.orders.agreement import Agreement
 from indexer.orders.claims import Claims
@@ -109,7 +108,7 @@ class Doctor:
                     agreement = Agreement(self.client, self.orders, platform.id, repair.index, repair.window)
                     agreement.compare(repair=True)
             case _:
-                retry = RetryPolicy(LOCKED_RETRY_SECONDS)
+                retry = RetryPolicy()
                 generations = Generations(self.client, alias, definition, retry)
                 with Lock(self.client, alias, "doctor --fix", retry, say) as lock:
                     self._make_locked(repair, generations, lock)

@@ -18,6 +18,7 @@ from mappings.engine_errors import cause, is_disk_full
 
 FIRST_DELAY = 0.25  # seconds, doubled each time
 MAX_DELAY = 20.0
+TIMEOUT = 30.0
 
 Result = TypeVar("Result")
 
@@ -87,7 +88,7 @@ class Backoff:
 class RetryPolicy:
     """Retries transient failures of calls that may be repeated harmlessly."""
 
-    def __init__(self, timeout: float, stopped: threading.Event | None = None) -> None:
+    def __init__(self, timeout: float = TIMEOUT, stopped: threading.Event | None = None) -> None:
         """`timeout` is in seconds without progress; setting `stopped` ends every wait."""
         self.timeout = timeout
         self.stopped = stopped or threading.Event()

@@ -10,12 +10,11 @@ from functools import partial
 from opensearchpy import OpenSearch
 
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import in_pages, read_items, send_search
+from indexer.engine.scan import PAGE_ITEMS, in_pages, read_items, send_search
 from indexer.loading.rules import PriceChanges
 from mappings.items.digest import PARTS
 
 SAMPLE_ITEMS = 10_000  # the share is within 2 % of that of all items (three standard deviations of the half of them)
-PAGE_ITEMS = 1_000
 FACTOR = 2
 _DIGEST_VALUES = 2**16
 _BITS_64 = 2**64 - 1

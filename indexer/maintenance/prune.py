@@ -11,8 +11,6 @@ from indexer.loading.cleanup import remove_interrupted, remove_old
 from indexer.locking.lock import Lock
 from mappings.definition import Definition
 
-RETRY_SECONDS = 30.0
-
 
 def prune(
     client: OpenSearch,
@@ -27,7 +25,7 @@ def prune(
     Unfinished generations and products without listings go too: no load runs beside this. `response` is filled, and
     true also after an error.
     """
-    retry = RetryPolicy(RETRY_SECONDS)
+    retry = RetryPolicy()
     generations = Generations(client, alias, definition, retry)
     removed: list[str] = []
     response.update(alias=alias, removed=removed)

@@ -23,8 +23,6 @@ from mappings.definition import Definition
 from mappings.platforms import Platform
 from mappings.timestamps import rfc3339
 
-RETRY_SECONDS = 30.0
-
 
 @dataclass(frozen=True, kw_only=True)
 class Preview:
@@ -77,7 +75,7 @@ class Rollback:
     alias: str
     definition: Definition
     uninterrupted: Callable[[], AbstractContextManager[None]] = nullcontext  # the swap runs within it
-    retry: RetryPolicy = field(default_factory=lambda: RetryPolicy(RETRY_SECONDS))
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
 
     def preview(self, to: str | None) -> Preview:
         """What a rollback would change; raises CommandError where it would be refused."""

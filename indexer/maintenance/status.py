@@ -15,7 +15,6 @@ from mappings.definition import Definition
 from mappings.names import products_of
 from mappings.timestamps import rfc3339
 
-RETRY_SECONDS = 30.0
 _SHOWN_SETTINGS = ("refresh_interval", "number_of_replicas", "auto_expand_replicas")
 
 
@@ -24,7 +23,7 @@ def status(client: OpenSearch, platform: int, alias: str, definition: Definition
 
     Of an index that somebody closed, `items` and `bytes` are null.
     """
-    retry = RetryPolicy(RETRY_SECONDS)
+    retry = RetryPolicy()
     generations = Generations(client, alias, definition, retry)
     states = generations.all()
     serving = [state for state in states if state.serving]

@@ -9,14 +9,12 @@ from datetime import UTC, datetime
 from opensearchpy import OpenSearch
 
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import Scan, in_pages, read_items, refresh
-from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, Tally, all_claimed, set_bound
+from indexer.engine.scan import PAGE_ITEMS, Scan, in_pages, read_items, refresh
+from indexer.orders.claims import IS_BOUND, Tally, all_claimed, set_bound
 from indexer.orders.database import OrdersDatabase
 from store.bound_items import bound_among
 from store.connection.engine import Store
 from store.outbox.index_outbox import IN_TRANSIT, changed_among, enqueue, may_be_bound_among
-
-RETRY_SECONDS = 30.0
 
 
 @dataclass
@@ -37,7 +35,7 @@ class Agreement:
     index: str
     window: int  # the index's max_result_window: it answers no larger page
     page_items: int = PAGE_ITEMS
-    retry: RetryPolicy = field(default_factory=lambda: RetryPolicy(RETRY_SECONDS))
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
 
     def compare(self, *, repair: bool = False) -> Disagreement:
         """Counts what differs; with `repair` claimed items are bound, and the API publishes them again.

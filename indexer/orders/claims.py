@@ -13,7 +13,7 @@ from opensearchpy.exceptions import OpenSearchException
 
 from indexer.engine.bulk import BulkSender, reason_of
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy
-from indexer.engine.scan import Scan, count_documents, in_pages, refresh, retry_when_lost, send_search
+from indexer.engine.scan import PAGE_ITEMS, Scan, count_documents, in_pages, refresh, retry_when_lost, send_search
 from indexer.errors import CommandError
 from mappings.engine_errors import cause
 from store.bound_items import bound_among, bound_items
@@ -21,7 +21,6 @@ from store.connection.engine import Store
 from store.connection.errors import StoreError
 from store.outbox.index_outbox import changed_since, enqueue, enqueue_ever_ordered, may_be_bound_among
 
-PAGE_ITEMS = 1000
 MAX_SHOWN = 5
 IS_BOUND = {"term": {"bound": True}}
 

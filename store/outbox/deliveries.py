@@ -135,15 +135,12 @@ class Capacity(Protocol):
     @property
     def left(self) -> int:
         """How many attempts may start."""
-        ...
 
     def saturated(self) -> Saturated:
         """Who is saturated, the attempts admitted just now included."""
-        ...
 
     def admit(self, receiver: str, token_id: str, *, sandbox: bool) -> bool:
         """Counts one more attempt in, if there is capacity for it."""
-        ...
 
 
 async def lease(
