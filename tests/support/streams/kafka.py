@@ -17,7 +17,7 @@ from confluent_kafka.cimpl import NewTopic
 from jgo.maven import Dependency, MavenContext, PythonResolver
 
 from node.process.lifecycle import folders_of
-from node.server.java import find_runtime
+from node.server.java import find_java_home
 from node.settings import read_settings
 from tests.support.servers import free_port
 
@@ -93,7 +93,7 @@ def _classpath(cache: Path) -> str:
 def running_kafka() -> Iterator[Kafka]:
     """A broker with an empty log, which ends with the context."""
     folders = folders_of(read_settings())
-    java = find_runtime(folders, lambda _: None).java
+    java = find_java_home(folders, lambda _: None) / "bin" / "java"
     address, controller = (f"127.0.0.1:{free_port()}" for _ in range(2))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -8,7 +8,7 @@ from node.process.config import LOG4J2_PROPERTIES, java_command, node_mark, open
 
 
 def command_of(*, heap: str = "512m", jvm: str = "laptop") -> list[str]:
-    return java_command(Path("/jre/bin/java"), Path("/server"), Path("/node"), heap=heap, jvm=jvm)
+    return java_command(Path("/jre"), Path("/server"), Path("/node"), heap=heap, jvm=jvm)
 
 
 def test_the_laptop_profile_is_small_and_quick() -> None:
