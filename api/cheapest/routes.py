@@ -8,9 +8,9 @@ from api.auth import OrderToken
 from api.cheapest.schemas import CheapestBody, CheapestResponse
 from api.cheapest.service import CheapestDependency, order_cheapest
 from api.http.dependencies import NoQuery, service_of
-from api.http.json_body import body_of, request_body
+from api.http.json_body import body_digest, body_of, request_body
 from api.http.openapi import responses
-from api.orders.placing.idempotency import KEY_PARAMETER, Call, body_digest, key_of
+from api.orders.placing.idempotency import KEY_PARAMETER, Call, key_of
 from api.orders.routes import PLACING_ERRORS, placed_response
 from api.rate_limits.limits import RateLimits
 

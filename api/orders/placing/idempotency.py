@@ -6,9 +6,7 @@ from typing import Any, Final
 from fastapi import Request
 
 from api.errors import invalid
-from api.http import json_body
 
-body_digest: Final = json_body.body_digest  # api/cheapest asks for it here
 KEY_HEADER: Final = "Idempotency-Key"
 REPLAYED_HEADER: Final = "Idempotent-Replayed"
 MAX_KEY_CHARACTERS: Final = 255
