@@ -79,7 +79,8 @@ LISTS_FILTERS: Final = {
 # folder: why it may have many files
 MANY_FILES: Final = {
     "store/migrations/versions": "one a change, for ever",
-    "bench/relevance": "one a set of judged searches",
+    "bench/relevance/sets/in_role": "one a set of judged texts",
+    "bench/relevance/sets/published": "one a set of judged texts",
     "mappings/platforms/730": "one a language",
     "api/templates/order_words": "one a language",
     "api/explore/static/languages": "one a language",

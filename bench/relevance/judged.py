@@ -22,12 +22,12 @@ RequiredField = Literal[
 Order = Literal["price_asc", "price_desc", "float_asc", "float_desc"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 OWN_WORDS_GROUPS: tuple[OwnWordsGroup, ...] = get_args(OwnWordsGroup)
-FOLDER = Path(__file__).parent
-ALL_SETS = {file.stem: file for file in sorted(FOLDER.glob("*.ndjson"))}
+FOLDER = Path(__file__).parent / "sets"
+ALL_SETS = {str(file.relative_to(FOLDER).with_suffix("")): file for file in sorted(FOLDER.rglob("*.ndjson"))}
 SETS = {name: ALL_SETS[name] for name in ("judged", "held_out")}
 OWN_WORDS, PUBLISHED, IN_ROLE = (
     {name: file for name, file in ALL_SETS.items() if name.startswith(kind)}
-    for kind in ("own_words", "published", "in_role")
+    for kind in ("own_words", "published/", "in_role/")
 )
 _DETAILS = ("weapon", "exterior", "quality", "phase", "type", "rarity", "tournament", "set")
 _FIELDS = ("name", "words", "stickers", "attached", "finish", *_DETAILS, "seed", "price", "float")
