@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
-from mappings.vocabulary.entries import Meaning, Role
+from mappings.vocabulary.entries import Entry, Meaning, Role
 from mappings.vocabulary.numerals import UNSPACED, Numerals
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
@@ -249,7 +249,7 @@ def attached_follows(letters: Sequence[str], at: int, vocabulary: Vocabulary) ->
         at += 1
     for _ in range(1 + _MAX_ATTACHED_NAME):
         length, entry = vocabulary.spelling_at(letters, at) if at < len(letters) else (1, None)
-        if entry is not None and (vocabulary.is_attached(entry.meanings) or entry.role is Role.ATTACHED_AFTER):
+        if _is_attached(entry, vocabulary):
             return True
         is_name = entry is None or entry.is_name
         if at >= len(letters) or not is_name or letters[at] in vocabulary.ignored or not letters[at].isalpha():
@@ -259,11 +259,20 @@ def attached_follows(letters: Sequence[str], at: int, vocabulary: Vocabulary) ->
 
 
 def attached_at(word: str, letters: Sequence[str], at: int, vocabulary: Vocabulary) -> int:
-    """How many things on an item the word there says: `with 4 crown foils`, `4 stickers`, `四贴`; 0: it says none."""
+    """How many things on an item the word there says: `with 4 foils`, `4 stickers`, `스티커 4개`; 0: none."""
     count = few_in(word, vocabulary.amount_words.numerals)
+    if not count:
+        return 0
     beside = (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])
     is_carried = any(each in vocabulary.carriers for each in beside)
-    return count if count and (is_carried or attached_follows(letters, at + 1, vocabulary)) else 0
+    is_measured = at > 0 and vocabulary.begins_with_measure(letters[at + 1 :])
+    is_behind = is_measured and _is_attached(vocabulary.spelling_at(letters, at - 1)[1], vocabulary)
+    return count if is_carried or is_behind or attached_follows(letters, at + 1, vocabulary) else 0
+
+
+def _is_attached(entry: Entry | None, vocabulary: Vocabulary) -> bool:
+    """Whether it is what is put on items, or says so."""
+    return entry is not None and (vocabulary.is_attached(entry.meanings) or entry.role is Role.ATTACHED_AFTER)
 
 
 def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Collection[str]) -> bool:

@@ -26,6 +26,8 @@ CS2 = next(iter(shared_platforms()))
         ("四贴红线ak", ["红线", "ak"], 4),
         ("ak redline 4贴", ["ak", "redline"], 4),
         ("四张贴纸 红线", ["红线"], 4),
+        ("ak 스티커 4개", ["ak"], 4),
+        ("akステッカー4枚", ["ak"], 4),
         ("any ak under 30 with nice stickers", ["ak"], 0),
     ],
 )
