@@ -266,8 +266,8 @@ def attached_at(word: str, letters: Sequence[str], at: int, vocabulary: Vocabula
     beside = (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])
     is_carried = any(each in vocabulary.carriers for each in beside)
     is_measured = at > 0 and vocabulary.begins_with_measure(letters[at + 1 :])
-    is_behind = is_measured and _is_attached(vocabulary.spelling_at(letters, at - 1)[1], vocabulary)
-    return count if is_carried or is_behind or attached_follows(letters, at + 1, vocabulary) else 0
+    follows_attached = is_measured and _is_attached(vocabulary.spelling_at(letters, at - 1)[1], vocabulary)
+    return count if is_carried or follows_attached or attached_follows(letters, at + 1, vocabulary) else 0
 
 
 def _is_attached(entry: Entry | None, vocabulary: Vocabulary) -> bool:
