@@ -244,8 +244,8 @@ def few_in(word: str, numerals: Numerals) -> int:
 
 
 def attached_follows(letters: Sequence[str], at: int, vocabulary: Vocabulary) -> bool:
-    """Whether what is put on items follows, or what says so: behind a few words of its name, or a measure (`张`)."""
-    if at < len(letters) and UNSPACED.match(letters[at]) and letters[at] in vocabulary.ignored:
+    """Whether what is put on items follows, or what says so: behind a few words of its name, or a filler or measure."""
+    if at < len(letters) and letters[at] in vocabulary.ignored and letters[at] not in vocabulary.carriers:
         at += 1
     for _ in range(1 + _MAX_ATTACHED_NAME):
         length, entry = vocabulary.spelling_at(letters, at) if at < len(letters) else (1, None)

@@ -28,6 +28,7 @@ CS2 = next(iter(shared_platforms()))
         ("四张贴纸 红线", ["红线"], 4),
         ("ak 스티커 4개", ["ak"], 4),
         ("akステッカー4枚", ["ak"], 4),
+        ("ak with 4 identical stickers", ["ak"], 4),
         ("any ak under 30 with nice stickers", ["ak"], 0),
     ],
 )
