@@ -60,8 +60,10 @@ async def real_offers(
         try:
             offers.append(await _offer_of(services, platform, item, stored_item))
         except ApiError as refusal:
-            if refusal.code != "item_unavailable":
+            if refusal.code == "search_unavailable":
                 too_old = refusal
+            elif refusal.code != "item_unavailable":
+                raise
     return offers, too_old
 
 

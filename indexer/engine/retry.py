@@ -18,7 +18,7 @@ from mappings.engine_errors import cause, is_disk_full
 
 FIRST_DELAY = 0.25  # seconds, doubled each time
 MAX_DELAY = 20.0
-TIMEOUT = 30.0
+TIMEOUT = 30.0  # seconds without progress
 
 Result = TypeVar("Result")
 

@@ -70,7 +70,7 @@ class Agreement:
         disagreement.hidden.add(hidden)
         if not repair or not offered:
             return
-        # first of all: what an order changed in between is published by the API after it
+        # bound first: what an order changes in between is published by the API after that
         set_bound(self.client, self.index, offered, self.retry, bound=True)
 
         async def write(store: Store) -> None:

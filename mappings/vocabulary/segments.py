@@ -83,7 +83,7 @@ class Segments:
         So `全息贴纸` is `全息 贴纸`, though there is `全息贴`, too: nothing begins with what that leaves.
         """
         *shorter, longest = self._lengths_at(letters, at) or [0]
-        if longest and at + longest < len(letters) and not self._lengths_at(letters, at + longest):
+        if shorter and at + longest < len(letters) and not self._lengths_at(letters, at + longest):
             for length in reversed(shorter):
                 following = self._lengths_at(letters, at + length)
                 if following and length + following[-1] > longest:

@@ -17,7 +17,7 @@ from api.search.relaxation.parts import (
     has,
     is_bound,
     is_separated,
-    name_of,
+    names_finish,
 )
 from mappings.vocabulary.entries import values_of
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -60,7 +60,8 @@ def _with_tail(parts: Parts) -> tuple[Parts, Parts]:
 def _items(parts: Parts, vocabulary: Vocabulary) -> list[Parts]:
     """The items, each a weapon or a type and more, with what stands before and behind all; empty: they are no list.
 
-    Beside one that is not wanted only the first one counts.
+    A finish without a weapon is an item beside two others, or before one. Beside one that is not wanted only the first
+    one counts.
     """
     starts = [at for at, part in enumerate(parts) if at and (part.kind is Kind.EITHER or is_separated(parts, at))]
     items = [parts[start:end] for start, end in pairwise((0, *starts, len(parts)))]
@@ -181,19 +182,17 @@ def _items_either(items: Sequence[Parts], vocabulary: Vocabulary) -> list[Parts]
     if len(naming) != 1 or not all(_is_finish(each, vocabulary) for each in items if each is not naming[0][0]):
         return []
     ((item, thing),) = naming
-    is_one = has(item, Kind.NAME, Kind.DETAIL)
     if not (are_either or _is_finish([part for part in item if part not in thing], vocabulary)):
         return []  # `the scout with the shark, blood in the water`
-    of_each = [replace(part, gap=" ") for part in thing] if is_one else []
+    of_each = [replace(part, gap=" ") for part in thing] if has(item, Kind.NAME, Kind.DETAIL) else []
     own = items.index(item) if _alone(item)[0].kind in THINGS else 0  # `printstream or ak empress`
     return [[*_alone(each), *(of_each if each is not item and at >= own else ())] for at, each in enumerate(items)]
 
 
 def _is_finish(item: Parts, vocabulary: Vocabulary) -> bool:
     """Whether the item says a finish, beside an `or`, and no more than details of it."""
-    words = [name_of(part, vocabulary) for part in item if part.kind in (Kind.NAME, Kind.OTHER)]
     is_mere = all(part.kind in _EITHER and part.kind not in THINGS for part in item)
-    return is_mere and bool(words) and letters_of_text(" ".join(words)) in vocabulary.finishes
+    return is_mere and names_finish(item, vocabulary, Kind.NAME, Kind.OTHER)
 
 
 def is_named_item(item: Parts) -> bool:

@@ -10,7 +10,7 @@ from api.search.parsing.spellings import ONE_VALUE
 from api.search.parsing.words import is_count, segmented
 from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of, words_and_gaps, words_of
+from mappings.vocabulary.words import letters_of, letters_of_text, words_and_gaps, words_of
 
 _NUMBER = re.compile(r"\d{1,9}k?")
 SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b\u2605]|\]\s*\[|\s/|/\s|\s&\s")  # of a list
@@ -90,7 +90,13 @@ def is_separated(parts: Parts, at: int) -> bool:
     return SEPARATORS.search(parts[at].gap) is not None and not is_with
 
 
-def name_of(part: Part, vocabulary: Vocabulary) -> str:
+def names_finish(parts: Parts, vocabulary: Vocabulary, *kinds: Kind) -> bool:
+    """Whether the words of these kinds are together the name of a finish, or stand for it."""
+    words = [_name_of(part, vocabulary) for part in parts if part.kind in kinds]
+    return letters_of_text(" ".join(words)) in vocabulary.finishes
+
+
+def _name_of(part: Part, vocabulary: Vocabulary) -> str:
     """The words of a name that a part stands for: `dlore` for those of Dragon Lore."""
     _, entry = vocabulary.spelling_at([letters_of([word]) for word in words_of(part.text)], 0)
     return entry.meanings[0].words if entry and entry.meanings else part.text

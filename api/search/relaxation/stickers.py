@@ -65,10 +65,9 @@ def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
     if not kinds:
         return _with_so_many_carried(parse)
     before = [*takewhile(lambda term: term.is_filler, reversed(parse.terms[: kinds[0]]))]
-    counted = next((term for term in (*before, *parse.terms[kinds[0] + 1 :][:1]) if term.count), None)
+    carrier = next((term for term in before if term.carries), None)
+    counted = next((term for term in (*before, *parse.terms[kinds[0] + 1 :][:1]) if term.count), carrier)
     others = [term for at, term in enumerate(parse.terms) if not term.is_filler and at not in kinds]
-    if counted is None:
-        counted = next((term for term in before if term.carries), None)
     if counted is None or not (others or any(term.carries for term in parse.terms)):
         return None
     following = takewhile(lambda term: not term.narrows, parse.terms[kinds[0] + 1 :])

@@ -29,7 +29,7 @@ from api.search.relaxation.parts import (
     Parts,
     has,
     is_bound,
-    name_of,
+    names_finish,
     parts_in,
     text_of,
 )
@@ -136,8 +136,7 @@ def _is_exchanged(offered: Parts, wanted: Parts, vocabulary: Vocabulary) -> bool
 
 def _is_finish(parts: Parts, vocabulary: Vocabulary) -> bool:
     """Whether no more is named than a finish."""
-    words = [name_of(part, vocabulary) for part in parts if part.kind is Kind.NAME]
-    return letters_of_text(" ".join(words)) in vocabulary.finishes and not has(parts, *THINGS, Kind.DETAIL)
+    return names_finish(parts, vocabulary, Kind.NAME) and not has(parts, *THINGS, Kind.DETAIL)
 
 
 def _is_given(before: Parts, wanted: Parts, own: Collection[str]) -> bool:

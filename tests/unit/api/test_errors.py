@@ -98,7 +98,7 @@ def test_a_field_is_named_by_its_whole_path(place: tuple[str | int, ...], path: 
         (VocabularyBody, {"hide": {"names": ["a"], "texts": ["!"]}}, "the text '!' has no letter and no digit"),
     ],
 )
-def test_a_reason_is_told_without_our_code(model: type[BaseModel], body: dict[str, Any], message: str) -> None:
+def test_a_reason_names_nothing_of_our_code(model: type[BaseModel], body: dict[str, Any], message: str) -> None:
     with pytest.raises(ApiError) as caught:
         checked(model, body)
     (detail,) = caught.value.details
