@@ -1,1 +1,1 @@
-"""`GET /v1/platforms`: what each platform offers, and the limits of requests. A new limit goes here."""
+"""`GET /v1/platforms`: what each platform offers, and the limits of requests. A limit is defined in its feature."""

@@ -1,1 +1,1 @@
-"""Rate limits: what requests cost, who is charged, and what is left. A new limit on requests goes here."""
+"""Rate limits: the rules, who is charged, and what is left. What a request costs is defined in its feature."""

@@ -1,1 +1,1 @@
-"""The schema's migrations, each one up and down. A change of the schema goes to `versions`."""
+"""The schema's migrations: each adds to it, none goes back. A change of the schema goes to `versions`."""

@@ -1,14 +1,18 @@
-"""Counts the values of a search's hits by field. Framework-free. A new kind of facet goes here.
+"""Counts the values of a search's hits by field (`FacetCounting`). Framework-free. A new way to count goes here.
 
-A field's own filter does not narrow its own counts. So the facets without a filter share one request with the search's
-query, and each of the others has a request without that filter; a broad price range has several instead, which are
-added up (docs/decisions/0092). The engine answers them side by side and caches each
-answer for every search that differs in nothing but page, sort or that filter. Nearly always these requests go out with
-those of the page; only a selected value without hits, and more values than one response holds, take further ones. The
-lowest and the highest value of a histogram are asked for afterwards, among the items of its first and its last bucket.
+A field's own filter does not narrow its own counts.
 
-The index may be refreshed between any two of these requests. What they counted is compared with the items that the page
-found, and must fit: those of its query are as many, so are those with the selected values of a field.
+- The facets without a filter share one request with the search's query.
+- Each of the others has a request without that filter. A broad price range has several instead, which are added up
+  (docs/decisions/0092).
+- Nearly always these requests go out with those of the page. Further ones are for a selected value without hits, and
+  for more values than one response holds.
+- The lowest and the highest value of a histogram are asked for afterwards, among the items of its first and its last
+  bucket.
+
+The engine caches each response for every search that differs in nothing but page, sort or that filter. The index may be
+refreshed between any two of these requests. What they counted is compared with the items that the page found, and must
+fit: those of its query are as many, so are those with the selected values of a field.
 """
 
 from collections import Counter

@@ -86,7 +86,11 @@ def _bucket_clause(row: Filter, edges: Sequence[float], at: int) -> Clause:
 
 def _edges(row: Filter, minor_digits: int) -> Sequence[float]:
     """All edges as the index has the values: minor units of prices, floats as they are."""
-    return price_edges(minor_digits) if row.kind is Kind.MONEY else FLOAT_EDGES
+    if row.kind is Kind.MONEY:
+        return price_edges(minor_digits)
+    if row.kind is Kind.RANGE:
+        return FLOAT_EDGES
+    raise ValueError(f"no buckets for filters of the kind {row.kind}")
 
 
 def _main_unit(row: Filter, value: float, minor_digits: int) -> float:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum, auto
 
 from api.search.parsing.combination import either_finish, is_pasted_name, with_skins, without_article
-from api.search.parsing.links import KEYS, is_listing, trade_part, unpacked
+from api.search.parsing.links import is_listing
 from api.search.parsing.numerals import with_digits
+from api.search.parsing.pasted import PRICE_IN_KEYS, trade_part, unpacked
 from api.search.parsing.quantities import (
     ASKING_PRICE,
     Quantity,
@@ -45,7 +46,7 @@ _FULL_WIDTH = {
 
 
 class Relaxation(StrEnum):
-    """How loosely a text is parsed, from strict to loose (see api.search.relaxation)."""
+    """How loosely a text is parsed; `api.search.relaxation.relaxations` says what each allows, and in which order."""
 
     STRICT = "strict"
     NUMBERS = "numbers"
@@ -235,7 +236,7 @@ def _parsed_pieces(
 def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quantity]]:
     """The text, amounts in it written in digits and English, and its quantities."""
     text = trade_part(text, vocabulary.is_payment)
-    if (keys := KEYS.search(text)) is not None and _names_weapon(text, vocabulary):
+    if (keys := PRICE_IN_KEYS.search(text)) is not None and _names_weapon(text, vocabulary):
         text = f"{text[: keys.start()]} {text[keys.end() :]}"
     text = with_digits(text, vocabulary)
     return text, quantities_of(

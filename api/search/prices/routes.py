@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -55,7 +55,7 @@ class PriceRow(Offers):
 class PricesResponse(BaseModel):
     """Every name on offer."""
 
-    status: str = Field(pattern="^success$")
+    status: Literal["success"]
     prices: list[PriceRow] = Field(description="in an order that stays the same")
 
 

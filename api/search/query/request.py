@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, assert_never
 
 from pydantic import BaseModel
 
@@ -102,7 +102,7 @@ class SearchQuery:
     def compares_prices(self) -> bool:
         """Whether the response depends on comparing prices, by filter, facet, group or sort."""
         by_filter_or_facet = any("price" in each for each in (self.filters, self.forced_clauses, self.body.facets))
-        return by_filter_or_facet or self.body.group_by is not None or self.sort.name.startswith("price_")
+        return by_filter_or_facet or self.body.group_by is not None or _base_of(self.sort.field) == "price"
 
     def offered_with(self, filters: dict[str, Clause]) -> Clause:
         """The query for the items on offer that match the text and these filters."""
@@ -195,6 +195,11 @@ def values_clause(field: str, values: list[str]) -> Clause:
     return any_of(clauses)
 
 
+def _base_of(field: str) -> str:
+    """The field that a sub-field is of: `price` of `price.ascending`."""
+    return field.partition(".")[0]
+
+
 def _value_before_first_hit(query: SearchQuery) -> float | None:
     """A sort value before all hits, if a filter bounds the sorted number at the end that comes first.
 
@@ -205,7 +210,7 @@ def _value_before_first_hit(query: SearchQuery) -> float | None:
     for clause in query.filters.values():
         field, bounds = next(iter(clause.get("range", {"": {}}).items()))
         bound = bounds.get("lte" if sort.descending else "gte")
-        if field.startswith(sort.field) and bound not in (None, NO_PRICE - 1):
+        if _base_of(field) == _base_of(sort.field) and bound not in (None, NO_PRICE - 1):
             outwards = 1 if sort.descending else -1
             return bound + outwards if isinstance(bound, int) else math.nextafter(bound, outwards * math.inf)
     return None
@@ -215,18 +220,22 @@ def _filter_clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause
     condition = getattr(filters, row.name)
     if not condition:
         return None
-    if row.kind is Kind.FOLDED:
-        return values_clause(row.field, condition)
-    if row.kind in (Kind.EXACT, Kind.INTEGER):
-        return {"terms": {row.field: _unique([str(value) for value in condition])}}
-    if row.kind is Kind.ATTACHMENTS:
-        return attachment_clause(condition)
-    if condition.min is None and condition.max is None:
+    match row.kind:
+        case Kind.FOLDED:
+            return values_clause(row.field, condition)
+        case Kind.EXACT | Kind.INTEGER:
+            return {"terms": {row.field: _unique([str(value) for value in condition])}}
+        case Kind.ATTACHMENTS:
+            return attachment_clause(condition)
+        case Kind.MONEY | Kind.RANGE:
+            return _range_clause(row, condition.min, condition.max, minor_digits)
+        case _:
+            assert_never(row.kind)
+
+
+def _range_clause(row: Filter, low: Decimal | None, high: Decimal | None, minor_digits: int) -> Clause | None:
+    if low is None and high is None:
         return None
-    return _range_clause(row, condition.min, condition.max, minor_digits)
-
-
-def _range_clause(row: Filter, low: Decimal | None, high: Decimal | None, minor_digits: int) -> Clause:
     if row.kind is Kind.MONEY:
         return price_range(low, high, minor_digits)
     # + 0.0 makes -0.0, which the engine orders below 0, an ordinary 0

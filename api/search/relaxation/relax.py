@@ -6,7 +6,7 @@ nothing that it excludes, whatever else the body filters. The first relaxation t
 no relaxation finds anything the strict parse is used.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -85,36 +85,51 @@ def _as_item(item: ParsedQuery) -> list[ParsedQuery]:
 
 
 async def _relaxed(context: SearchContext, base: ParsedQuery, relaxed: Sequence[ParsedQuery]) -> ParsedQuery | None:
-    """The first of these relaxations, or else of the corrections of the base, that finds something; None if none does.
+    """The first of these relaxations, or else of the corrections of the base, or else of those that leave words out,
+    that finds something; None if none does.
 
     The base is the text, or the offer of a trade post.
     """
-    strict = context.query.parsed
-    bases = [*translated(base), base]
+    strict, bases = context.query.parsed, [*translated(base), base]
     words = _words_to_correct(bases)
-    match = await _matching(context, [*relaxed, *(single_word(strict, word) for word in words)])
-    matching_words = {word.typed for word, has_items in zip(words, match[len(relaxed) :], strict=True) if has_items}
-    if (parsed := _first_match(relaxed, match)) is not None:
+    parsed, matching = await _first_and_words(context, relaxed, words)
+    if parsed is not None:
         return parsed
+    matching_words = {word.typed for word in matching}
     unknown = [word for word in words if word.typed not in matching_words]
-    is_latin = strict.text.isascii()
-    values = [each for way in bases for each in misspelt(way, MISSPELT_FIRST)] if is_latin else []
-    respelt = [each for way in bases for each in misspelt(way) if each not in values]
-    similar_words = [each for base in bases for each in corrections(base, matching_words)] if words else []
-    corrected = [*values, *similar_words, *respelt] if is_latin else [*respelt, *similar_words]
-    finished = [replace(word, prefixes=()) for word in words if word.typed in matching_words and word.prefixes]
+    finished = [replace(word, prefixes=()) for word in matching if word.prefixes]
+    corrected = _corrected(bases, matching_words, has_words=bool(words), is_latin=strict.text.isascii())
     singles = [*(replace(word, fuzzy=True) for word in unknown), *finished]
-    match = await _matching(context, [*corrected, *(single_word(strict, word) for word in singles)])
-    if (parsed := _first_match(corrected, match)) is not None:
+    parsed, matched = await _first_and_words(context, corrected, singles)
+    if parsed is not None:
         return parsed
-    matched = {word for word, has_items in zip(singles, match[len(corrected) :], strict=True) if has_items}
     similar = {word.typed for word in matched if word.fuzzy}
     matching_words -= {word.typed for word in finished if word not in matched}  # other words only begin so
-    partial = [each for base in bases for each in partials(base, matching_words, similar)] if words else []
+    partial = [each for way in bases for each in partials(way, matching_words, similar)] if words else []
     absent = {word.typed for word in unknown}
-    partial += [each for base in bases for each in names_alone(base, absent)]
+    partial += [each for way in bases for each in names_alone(way, absent)]
     partial.sort(key=lambda parsed: sum(len(parse.ignored) for parse in parsed.parses))
     return await _first_with_items(context, partial[:MAX_PARTIAL])
+
+
+def _corrected(
+    bases: Sequence[ParsedQuery], matching_words: Collection[str], *, has_words: bool, is_latin: bool
+) -> list[ParsedQuery]:
+    """The corrections of the bases in their order, which is another one for texts in other letters."""
+    values = [each for way in bases for each in misspelt(way, MISSPELT_FIRST)] if is_latin else []
+    respelt = [each for way in bases for each in misspelt(way) if each not in values]
+    similar_words = [each for way in bases for each in corrections(way, matching_words)] if has_words else []
+    return [*values, *similar_words, *respelt] if is_latin else [*respelt, *similar_words]
+
+
+async def _first_and_words(
+    context: SearchContext, candidates: Sequence[ParsedQuery], words: Sequence[Word]
+) -> tuple[ParsedQuery | None, list[Word]]:
+    """The first of the candidates that has items, and those of the words that an offered item has, in one request."""
+    strict = context.query.parsed
+    match = await _matching(context, [*candidates, *(single_word(strict, word) for word in words)])
+    matching = [word for word, has_items in zip(words, match[len(candidates) :], strict=True) if has_items]
+    return _first_match(candidates, match), matching
 
 
 async def _first_with_items(context: SearchContext, candidates: Sequence[ParsedQuery]) -> ParsedQuery | None:

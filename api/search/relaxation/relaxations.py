@@ -1,24 +1,24 @@
 """The relaxations of a text: looser parses of it, from strict to loose, as `relax` tries them. Pure.
 
-1. `numbers`: what may be a quantity or a word (`20-50`, `0.01`, `#661`) is a word.
-2. `strict` after all, if its terms alone find something: then it is the quantities that nothing matches.
-3. `words`: terms that narrow (a weapon, a type), first all but the last, may be words of the name instead.
-4. `sets`: words may be those of the item's set (`cache collection`).
-5. `names`: meanings may stand in the name instead, and every word may be a prefix.
-6. `fillers`: what a thing is wanted for (`for my awp`) is left out, then words that say nothing about an item (`nice`,
-   `skin`), in these ways again. Of a trade post its offer without the price that is asked is read so, and in all that
-   follows.
-7. `either`: where nothing is all that a text names (a weapon and a type, two types, several items), any of it.
-8. `letters`: the text in letters that look like the typed ones or are on the same keys, or in English.
-9. `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item. `4x crown foil` is read
-   so before `4x` is left out, unless it names a weapon, a type or a finish.
-10. `seeds`: a number of three digits between blanks is a seed.
-11. `prefixes`: every word without a meaning may be unfinished (`usp orio mw`).
-12. `typos`: unknown words are known ones with a typo; in a text in other letters that is tried first, else last. Each
-    word that no offered item has matches similar words too, a filler matches anything.
-13. `all_typos`: each correctable word matches similar words; `first_letters`: also with another first letter.
-14. `partial`: words that nothing has are left out, then one or two that nothing has beside the others, then all that
-    are of no known name.
+- `numbers`: what may be a quantity or a word (`20-50`, `0.01`, `#661`) is a word.
+- `strict` after all, if its terms alone find something: then it is the quantities that nothing matches.
+- `words`: terms that narrow (a weapon, a type), first all but the last, may be words of the name instead.
+- `sets`: words may be those of the item's set (`cache collection`).
+- `names`: meanings may stand in the name instead, and every word may be a prefix.
+- `fillers`: what a thing is wanted for (`for my awp`) is left out, then words that say nothing about an item (`nice`,
+  `skin`), in these ways again. Of a trade post its offer without the price that is asked is read so, and in all that
+  follows.
+- `either`: where nothing is all that a text names (a weapon and a type, two types, several items), any of it.
+- `letters`: the text in letters that look like the typed ones or are on the same keys, or in English.
+- `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item. `4x crown foil` is read so
+  before `4x` is left out, unless it names a weapon, a type or a finish.
+- `seeds`: a number of three digits between blanks is a seed.
+- `prefixes`: every word without a meaning may be unfinished (`usp orio mw`).
+- `typos`: unknown words are known ones with a typo; in a text in other letters that is tried first, else last. Each
+  word that no offered item has matches similar words too, a filler matches anything.
+- `all_typos`: each correctable word matches similar words; `first_letters`: also with another first letter.
+- `partial`: words that nothing has are left out, then one or two that nothing has beside the others, then all that are
+  of no known name.
 
 Quantities that can be nothing else, and what is not wanted, stay in every relaxation.
 """

@@ -1,1 +1,1 @@
-"""One file a migration, by number."""
+"""One file a migration, by number; the last number is `REVISION` in `store/schema.py`."""

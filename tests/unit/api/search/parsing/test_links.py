@@ -2,8 +2,9 @@
 
 import pytest
 
-from api.search.parsing.links import is_listing, trade_part, unpacked
+from api.search.parsing.links import is_listing
 from api.search.parsing.parse import parse_query
+from api.search.parsing.pasted import trade_part, unpacked
 from tests.support.platforms import shared_platforms
 from tests.support.search.relaxations import relaxations
 
