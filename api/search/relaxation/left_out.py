@@ -73,8 +73,9 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     long_names = (words_of_names(parse, parse.platform.merged_vocabulary.phrases, 2) for parse in words.base.parses)
     certain = words.counted.union(on_item, *long_names)
     names = [set[str]()]
-    if mere_words or words.base is not strict:
-        names.append(_names_of_no_finish(words.base, words.of_names - certain, mere_words))
+    others = _names_of_no_finish(words.base, words.of_names - certain, mere_words)
+    if mere_words or words.base is not strict or _are_of_sets(others, words.base):
+        names.append(others)
     chance: list[set[str]] = []
     if any(map(_names_thing, words.base.parses)):
         by_chance = dict.fromkeys(
@@ -97,6 +98,16 @@ def _names_of_no_finish(base: ParsedQuery, name_words: Collection[str], mere_wor
     words = {word for word in name_words if letters_of([word]) not in vocabulary.finishes}
     terms = [term for term in parse.terms if term.typed not in words and term.typed not in mere_words]
     return words if not others and finishes_of(terms, vocabulary, is_ordered=False) else set()
+
+
+def _are_of_sets(words: Collection[str], base: ParsedQuery) -> bool:
+    """Whether all of these stand in names of sets, as those of cases do: `butterfly doppler spectrum`."""
+    sets = [
+        words_of(name.lower())
+        for parse in base.parses
+        for name in parse.platform.merged_vocabulary.fields.get("set", ())
+    ]
+    return all(any(word in name for name in sets) for word in words)
 
 
 def _words_by_chance(words: _Words, certain: Collection[str], by_chance: Collection[str]) -> list[set[str]]:

@@ -226,7 +226,10 @@ def _parted(word: str, vocabulary: Vocabulary) -> str:
 
 
 def _unjoined(word: str, vocabulary: Vocabulary) -> str:
-    """A weapon, its finish and perhaps an exterior that are written as one word, apart; else empty: `awpatherisfn`."""
+    """A weapon, its finish and perhaps an exterior that are written as one word, apart: `awpatherisfn`; else empty.
+
+    So are a finish and its exterior or phase: `vulcanmw`, `dopplerphase2`.
+    """
     ends = [len(word), *([len(word) - EXTERIOR_CODE] if _is_of("exterior", word[-EXTERIOR_CODE:], vocabulary) else [])]
     for end in ends:
         for cut in range(MIN_WEAPON, end - MIN_WEAPON + 1):
@@ -236,6 +239,10 @@ def _unjoined(word: str, vocabulary: Vocabulary) -> str:
                 for weapon, finish in ((first, last), (last, first))
             ):
                 return f"{first} {last} {word[end:]}"
+    for cut in range(MIN_PART, len(word) - 1):
+        finish, detail = word[:cut], word[cut:]
+        if _is_finish(finish, vocabulary) and any(_is_of(field, detail, vocabulary) for field in ("exterior", "phase")):
+            return f"{finish} {detail}"
     return ""
 
 

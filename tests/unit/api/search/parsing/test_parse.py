@@ -158,6 +158,9 @@ def test_how_much_of_a_measure_is_no_price(text: str) -> None:
         ("sticker up to a buck", 1, "USD"),
         ("ak up to twenty pound", 20, "GBP"),
         ("wts ak b/o 20 pounds", 20, "ASK"),
+        ("is 350 a good price for a talon knife", 350, "ASK"),
+        ("should i pay 350 for a talon knife", 350, "ASK"),
+        ("got offered 350 for my talon knife", 350, "ASK"),
     ],
 )
 def test_amounts_have_any_english_word_of_their_currency(text: str, high: Decimal, currency: str) -> None:

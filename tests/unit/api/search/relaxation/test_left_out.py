@@ -77,6 +77,8 @@ def test_words_of_no_name_are_left_out_each_alone_and_then_all() -> None:
     assert [len(words) for words in left_out(f"{many} qqqq")] == [2] * 5 + [3] * 10 + [6]
     assert [len(words) for words in left_out(f"{many} pbcd")] == [6]
     assert left_out("dragon lore") == left_out("toyota corolla") == []
+    assert left_out("butterfly doppler spectrum") == [("spectrum",)]  # the name of a case
+    assert left_out("ak redline howl") == []  # the name of another finish
 
 
 def test_what_says_that_others_are_not_wanted_is_never_left_out() -> None:

@@ -28,12 +28,15 @@ CS2 = PLATFORM.merged_vocabulary
         ("akbloodsportzz", "akbloodsportzz"),  # no exterior
         ("kebloodsport", "kebloodsport"),  # no weapon
         ("gutdoppler", "gut doppler"),
+        ("dopplerph2", "doppler ph2"),
+        ("gammadopplerphase4", "gammadoppler phase4"),
+        ("vulcanmw", "vulcan mw"),
+        ("vulcanqq", "vulcanqq"),
         ("フロート0.05", "フロート0.05"),  # not `ロード`: a word of katakana is borrowed as a whole
         ("ダークウォーター", "dark water"),
         ("ビゾン ジャッジメントオブアヌビス", "ビゾン judgement of anubis"),  # by ear
         ("ゴールデンコイルスタトラ", "golden coil スタトラ"),  # by ear, and a known word behind it
         ("카람빗스코치드", "카람빗 scorched"),
-        ("네온라이더민웨", "neon rider 민웨"),
         ("핫라인마이애미팩뉴", "hotline miami 팩뉴"),
         ("오토트로닉이나 그린라미네이트", "autotronic 이나 green laminate"),  # an ending joins two names
         (
