@@ -194,13 +194,13 @@ class Doctor:
     ) -> Iterable[Finding]:
         alias = self.alias_of(platform.id)
         before = self._lock(alias)
-        indices = index_facts(self.client, alias)
+        listings, products = index_facts(self.client, alias)
         facts = PlatformFacts(
             platform=platform.id,
             alias=alias,
             definition=self.definition.with_shards(platform.shards),
-            indices=indices.listings,
-            products=indices.products,
+            indices=listings,
+            products=products,
             locks=(*before, *self._lock(alias)),
             data_nodes=1 if engine is None else engine.data_nodes,
             room=engine is not None and engine.has_room,

@@ -1,9 +1,9 @@
 """Reads what the doctor judges: the engine's settings and disks, and a platform's indices."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from indexer.engine.states import is_closed
 from mappings.names import Generation, generation_of, generation_pattern, parse_generation, products_of
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from opensearchpy import OpenSearch
 
 _UNITS = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
-_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgtp])b?|(b))", re.IGNORECASE)
-_SHARE = re.compile(r"(\d+(?:\.\d+)?)(%?)")
+_WATERMARK = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgtp])b?|(b|%))?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -108,14 +107,13 @@ def have_room(disks: Sequence[tuple[int, int]], watermark: str) -> bool:
 
 def required_free(watermark: str, total: int) -> float:
     """The bytes of a disk that must be free below a watermark (`85%`, `0.85`, `10gb`); raises ValueError."""
-    as_bytes = _BYTES.fullmatch(watermark.strip())
-    if as_bytes:
-        return float(as_bytes[1]) * _UNITS[(as_bytes[2] or as_bytes[3]).lower()]
-    as_share = _SHARE.fullmatch(watermark.strip())
-    if not as_share:
+    parts = _WATERMARK.fullmatch(watermark.strip())
+    if parts is None:
         raise ValueError(f"{watermark!r} is no watermark: a share such as 85% or a size such as 10gb")
-    share = float(as_share[1]) / (100 if as_share[2] else 1)
-    return total * (1 - share)
+    number, unit = float(parts[1]), (parts[2] or parts[3] or "").lower()
+    if unit in _UNITS:
+        return number * _UNITS[unit]
+    return total * (1 - number / (100 if unit else 1))
 
 
 def _templates(client: "OpenSearch") -> tuple[Template, ...]:
@@ -130,15 +128,11 @@ def _templates(client: "OpenSearch") -> tuple[Template, ...]:
     )
 
 
-class PlatformIndices(NamedTuple):
-    """The indices of a platform: oldest generation first, what no load has made before."""
+def index_facts(client: "OpenSearch", alias: str) -> tuple[tuple[IndexFacts, ...], tuple[IndexFacts, ...]]:
+    """Every index that has an alias of the platform, its name or that of a generation: those of listings, of products.
 
-    listings: tuple[IndexFacts, ...]
-    products: tuple[IndexFacts, ...]
-
-
-def index_facts(client: "OpenSearch", alias: str) -> PlatformIndices:
-    """Every index that has an alias of the platform, its name or that of a generation or its products."""
+    The oldest generation is first, and before it what no load has made.
+    """
     bodies: dict[str, Any] = client.indices.get(
         index=f"{alias},{generation_pattern(alias)}",
         params={
@@ -148,35 +142,26 @@ def index_facts(client: "OpenSearch", alias: str) -> PlatformIndices:
             "expand_wildcards": "all",
         },
     )
-    products = [name for name, body in bodies.items() if _is_products(alias, name, body)]
-    listings = [
-        name
-        for name, body in bodies.items()
-        if name == alias or alias in body["aliases"] or parse_generation(alias, name) is not None
-    ]
-    if not products and not listings:
-        return PlatformIndices((), ())
+    if not bodies:
+        return (), ()
     stats = client.indices.stats(
-        index=",".join({*listings, *products}),
+        index=",".join(bodies),
         metric="docs,store",
         params={"expand_wildcards": "all", "ignore_unavailable": "true"},
     )["indices"]
-    facts = {
-        name: _index(alias, name, bodies[name], stats.get(name, {}).get("primaries", {}))
-        for name in (*listings, *products)
-    }
-    return PlatformIndices(_in_order(facts[name] for name in listings), _in_order(facts[name] for name in products))
+    facts = [
+        _index(alias, name, body, stats.get(name, {}).get("primaries", {})) for name, body in sorted(bodies.items())
+    ]
+    facts.sort(key=lambda index: index.generation is not None)
+    return (
+        tuple(index for index in facts if _is_of(index, alias, generation_of(index.name))),
+        tuple(index for index in facts if _is_of(index, products_of(alias), products_of(generation_of(index.name)))),
+    )
 
 
-def _is_products(alias: str, name: str, body: dict[str, Any]) -> bool:
-    named = products_of(alias)
-    if name == named or named in body["aliases"]:
-        return True
-    return name == products_of(generation_of(name)) and parse_generation(alias, generation_of(name)) is not None
-
-
-def _in_order(indices: Iterable[IndexFacts]) -> tuple[IndexFacts, ...]:
-    return tuple(sorted(indices, key=lambda index: (index.generation is not None, index.name)))
+def _is_of(index: IndexFacts, alias: str, generation: str) -> bool:
+    """Whether it has the alias or its name, or is the index of a generation that has this name."""
+    return alias in (index.name, *index.aliases) or (index.generation is not None and index.name == generation)
 
 
 def _index(alias: str, name: str, body: dict[str, Any], stats: dict[str, Any]) -> IndexFacts:
