@@ -167,6 +167,16 @@ def index_of(reference: str) -> PlatformIndex:
     return PlatformIndex(settings, platform)
 
 
+@contextmanager
+def platform_command(reference: str, *, as_json: bool, **result: Any) -> Iterator[tuple[PlatformIndex, dict[str, Any]]]:
+    """Runs a command on the index of a platform, which it is given with the result to fill."""
+    result = {"platform": reference, **result}
+    with command_result(result, as_json=as_json):
+        index = index_of(reference)
+        result["platform"] = index.platform.id
+        yield index, result
+
+
 def mapper_of(map_file: Path | None) -> Mapper | None:
     """What reads items in the shape that a map describes."""
     return None if map_file is None else Mapper(read_item_map(map_file))
