@@ -107,10 +107,7 @@ class Claims:
 
     def all(self) -> set[int]:
         """All claimed items; raises CommandError where the database cannot be read."""
-        return self._run(self._all, set(), _UNREADABLE)
-
-    async def _all(self, store: Store) -> set[int]:
-        return await all_claimed(store, self._platform)
+        return self._run(lambda store: all_claimed(store, self._platform), set(), _UNREADABLE)
 
     def among(self, items: list[int]) -> set[int]:
         """Those of these items that are claimed; raises CommandError where the database cannot be read."""
@@ -155,7 +152,7 @@ class Claims:
                 )
             await self._enqueue(store, changed)
             # `since` is of this machine's clock, and changes have the times of others
-            others = (await self._all(store) ^ bound) - changed
+            others = (await all_claimed(store, self._platform) ^ bound) - changed
             await self._enqueue(store, others)
             return len(changed) + len(others)
 
