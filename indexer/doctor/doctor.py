@@ -11,10 +11,8 @@ from opensearchpy.exceptions import ConnectionError as EngineUnreachable
 from opensearchpy.exceptions import OpenSearchException, TransportError
 
 from indexer.doctor import checks, cluster
-from indexer.doctor.checks import PlatformFacts
-from indexer.doctor.facts import EngineFacts, IndexFacts, engine_facts, index_facts
+from indexer.doctor.facts import EngineFacts, IndexFacts, LockFacts, PlatformFacts, engine_facts, index_facts
 from indexer.doctor.findings import Action, Code, Finding, Repair, Severity
-from indexer.doctor.locks import LockFacts
 from indexer.doctor.orders import check_disagreement, database_fault, late_updates, orders_fault
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
@@ -201,15 +199,17 @@ class Doctor:
             definition=self.definition.with_shards(platform.shards),
             indices=listings,
             products=products,
+            older_than=self.older_than,
+            keep=self.keep,
             locks=(*before, *self._lock(alias)),
             data_nodes=1 if engine is None else engine.data_nodes,
             room=engine is not None and engine.has_room,
         )
         platforms_facts.append(facts)
-        yield from checks.check_platform(facts, older_than=self.older_than, keep=self.keep)
+        yield from checks.check_platform(facts)
         if engine is not None:
-            yield from cluster.check_auto_create(platform.id, alias, engine, facts.indices)
-            yield from cluster.check_templates(platform.id, alias, engine)
+            yield from cluster.check_auto_create(engine, facts)
+            yield from cluster.check_templates(engine, facts)
 
     def _lock(self, alias: str) -> tuple[LockFacts, ...]:
         record = LockRecords(self.client, alias).read()

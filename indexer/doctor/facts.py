@@ -5,11 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from indexer.engine.states import is_closed
+from indexer.engine.states import is_closed, is_unfinished, loading_alias
+from mappings.definition import Definition
 from mappings.names import Generation, generation_of, generation_pattern, parse_generation, products_of
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
+
+    from indexer.locking.record import LockRecord
 
 _UNITS = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 _WATERMARK = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgtp])b?|(b|%))?", re.IGNORECASE)
@@ -67,6 +70,80 @@ class IndexFacts:
     def result_window(self) -> int:
         """How many items a page and all before it may have; 10,000 is the engine's default."""
         return int(self.settings.get("max_result_window", 10_000))
+
+
+@dataclass(frozen=True)
+class LockFacts:
+    """A lock, and whether its owner lives; None where that cannot be told from here."""
+
+    record: "LockRecord"
+    alive: bool | None
+
+    def is_dead(self, older_than: float) -> bool:
+        """Whether its owner is dead, or was not heard of for so many seconds by this machine's clock.
+
+        Clocks may differ, so the second is a guess; no repair relies on it, each takes the lock as every command does.
+        """
+        return self.alive is False or (self.alive is None and self.record.age() >= older_than)
+
+
+@dataclass(frozen=True)
+class PlatformFacts:
+    """One platform's indices, and what they are measured by."""
+
+    platform: int
+    alias: str
+    definition: Definition
+    indices: tuple[IndexFacts, ...]
+    older_than: float = 3600.0  # seconds without a heartbeat, after which the owner of a lock counts as dead
+    keep: int = 2  # finished generations
+    data_nodes: int = 1
+    locks: tuple[LockFacts, ...] = ()  # as seen before and after everything else; the last is that of now
+    room: bool = False  # every disk is known to be below the low watermark
+    products: tuple[IndexFacts, ...] = ()  # with what has the name or the alias of the serving products
+
+    @property
+    def serving(self) -> list[IndexFacts]:
+        """The indices behind the alias."""
+        return [index for index in self.indices if self.alias in index.aliases]
+
+    @property
+    def unfinished(self) -> list[IndexFacts]:
+        """Generations of loads that run or were interrupted: named so by their alias, or left set up for filling."""
+        return [
+            index
+            for index in self.indices
+            if index.generation
+            and index not in self.serving
+            and is_unfinished(loading_alias(index.name) in index.aliases, index.settings)
+        ]
+
+    @property
+    def finished(self) -> list[IndexFacts]:
+        """Generations that may serve, oldest first."""
+        return [
+            index for index in self.indices if index.generation and not index.closed and index not in self.unfinished
+        ]
+
+    @property
+    def comparable(self) -> IndexFacts | None:
+        """The one index that can be compared with the orders."""
+        ours = [index for index in self.serving if index.generation is not None and not index.closed]
+        return ours[0] if len(ours) == len(self.serving) == 1 else None
+
+    def products_of(self, index: IndexFacts) -> IndexFacts | None:
+        """The index of products of a generation, where it has one."""
+        return next((each for each in self.products if each.name == products_of(index.name)), None)
+
+    def bytes_of(self, index: IndexFacts) -> int:
+        """The size of a generation."""
+        products = self.products_of(index)
+        return index.bytes + (0 if products is None else products.bytes)
+
+    def is_held(self, index: IndexFacts) -> bool:
+        """Whether one who may live holds the lock under which an index was made."""
+        owner = index.meta.get("owner")
+        return any(lock.record.owner.id == owner and not lock.is_dead(self.older_than) for lock in self.locks)
 
 
 def engine_facts(client: "OpenSearch") -> EngineFacts:
