@@ -72,7 +72,7 @@ class Interruption:
     """
 
     def __init__(self, stop: Callable[[], None] | None = None) -> None:
-        self._stop = _interrupt if stop is None else stop
+        self._stop = stop
         self._is_blocked = False
         self._pending = False
         self._before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -105,15 +105,13 @@ class Interruption:
 
     def _end(self) -> None:
         self._restore()
+        if self._stop is None:
+            raise KeyboardInterrupt
         self._stop()
 
     def _restore(self) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
-
-
-def _interrupt() -> None:
-    raise KeyboardInterrupt
 
 
 @dataclass(frozen=True)
