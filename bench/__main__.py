@@ -45,7 +45,6 @@ def main() -> None:
 @click.option("--rounds", default=3, show_default=True, help="Runs of each peer, in turn.")
 @click.option("--seconds", default=5.0, show_default=True, help="How long one run lasts.")
 @click.option("--workers", default=1, show_default=True, help="Processes of this service and of the plain one.")
-@click.option("--plain/--no-plain", default=True, help="Without: only this service, and the engine with its index.")
 @click.option("--no-response-cache", is_flag=True, help="Also this service without its response cache.")
 @click.option(
     "--beside",
@@ -60,7 +59,6 @@ def search(
     rounds: int,
     seconds: float,
     workers: int,
-    plain: bool,
     no_response_cache: bool,
     beside: Path | None,
     opensearch_url: str,
@@ -69,12 +67,7 @@ def search(
     """Searches: this service, a plain service, and the engine with requests written by hand."""
     all_workloads = workloads()
     checkout = None if beside is None else Checkout.at(beside)
-    selection = Selection(
-        plain=plain and checkout is None,
-        no_cache=no_response_cache,
-        beside=checkout,
-        workers=workers,
-    )
+    selection = Selection(no_cache=no_response_cache, beside=checkout, workers=workers)
     plan = Plan(
         workloads=tuple(all_workloads[name] for name in names or all_workloads),
         clients=clients,
@@ -83,7 +76,7 @@ def search(
         opensearch_url=opensearch_url,
     )
     data = Data(items, opensearch_url, folder.resolve())
-    data.load(with_plain=selection.plain, beside=checkout)
+    data.load(with_plain=checkout is None, beside=checkout)
     circumstances = results.circumstances(items=items, data=data.digest(), workers=workers)
     measured, circumstances["memory"] = _measure_searches(data, selection, plan)
     file = f"search-{items}" + (f"-{workers}-workers" if workers > 1 else "")
@@ -112,13 +105,12 @@ def _measure_searches(data: Data, selection: Selection, plan: Plan) -> tuple[lis
 @main.command()
 @click.option("--items", default=200_000, show_default=True, help="Listings in each load.")
 @click.option("--rounds", default=5, show_default=True, help="Loads of each peer, in turn.")
-@click.option("--only", multiple=True, type=click.Choice(loading.PEERS), help="These peers only.")
 @engine_options
-def load(items: int, rounds: int, only: tuple[str, ...], opensearch_url: str, folder: Path) -> None:
+def load(items: int, rounds: int, opensearch_url: str, folder: Path) -> None:
     """Loads: prepared bytes, this project's indexer, and the client library's `parallel_bulk`."""
     data = Data(items, opensearch_url, folder.resolve())
     measured: dict[str, loading.Loads] = {}
-    for loads, run in loading.measure(data, rounds, only or loading.PEERS):
+    for loads, run in loading.measure(data, rounds):
         measured[loads.peer] = loads
         click.echo(f"{loads.peer}: {items / run.seconds:,.0f}/s", err=True)
     circumstances = results.circumstances(items=items, data=data.digest())

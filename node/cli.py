@@ -1,11 +1,11 @@
 """The command line `gear-node`: data on stdout, all else on stderr."""
 
-import functools
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 
 NOT_RUNNING = 3
 """Exit code of `status` when the node does not run or does not answer (as init scripts have it)."""
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
 
 _dir_option = click.option(
     "--dir",
@@ -28,27 +24,23 @@ _dir_option = click.option(
 _json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object. Example: --json")
 
 
-def _explains_errors(command: Callable[P, R]) -> Callable[P, R]:
+@contextmanager
+def _explained_errors() -> Iterator[None]:
     """Turns an error into one sentence on stderr and exit code 1."""
+    from node.errors import NodeError
 
-    @functools.wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        from node.errors import NodeError
-
-        try:
-            return command(*args, **kwargs)
-        except NodeError as error:
-            raise click.ClickException(str(error)) from error
-        except ModuleNotFoundError as error:
-            msg = f"the package {error.name!r} is missing: pip install '.[node]' in the checkout"
-            raise click.ClickException(msg) from error
-        except BrokenPipeError:
-            raise  # whoever read our output has enough; click ends quietly
-        except OSError as error:
-            msg = f"{error.strerror or error} ({error.filename or 'no file named'}): check the disk and its permissions"
-            raise click.ClickException(msg) from error
-
-    return run
+    try:
+        yield
+    except NodeError as error:
+        raise click.ClickException(str(error)) from error
+    except ModuleNotFoundError as error:
+        msg = f"the package {error.name!r} is missing: pip install '.[node]' in the checkout"
+        raise click.ClickException(msg) from error
+    except BrokenPipeError:
+        raise  # whoever read our output has enough; click ends quietly
+    except OSError as error:
+        msg = f"{error.strerror or error} ({error.filename or 'no file named'}): check the disk and its permissions"
+        raise click.ClickException(msg) from error
 
 
 def _say(sentence: str) -> None:
@@ -75,7 +67,7 @@ def main() -> None:
 )
 @click.option("--timeout", type=float, help="Seconds that the start may take (180). Example: --timeout 300")
 @_json_option
-@_explains_errors
+@_explained_errors()
 def start(directory: Path | None, as_json: bool, **options: Any) -> None:
     """Get OpenSearch if it is not here yet, start it, and print its address once it answers.
 
@@ -106,7 +98,7 @@ def start(directory: Path | None, as_json: bool, **options: Any) -> None:
     show_default=True,
     help="Seconds before it is killed. Example: --timeout 60",
 )
-@_explains_errors
+@_explained_errors()
 def stop(directory: Path | None, timeout: float) -> None:
     """End the node in good order; its data stay. Fine when it does not run.
 
@@ -123,7 +115,7 @@ def stop(directory: Path | None, timeout: float) -> None:
 @main.command()
 @_dir_option
 @_json_option
-@_explains_errors
+@_explained_errors()
 def status(directory: Path | None, as_json: bool) -> None:
     """Say whether the node runs and how it is. Exit code 0 when it answers, 3 when not.
 
@@ -145,7 +137,7 @@ def status(directory: Path | None, as_json: bool) -> None:
 @main.command()
 @_dir_option
 @click.option("--yes", is_flag=True, help="Do not ask. Example: --yes")
-@_explains_errors
+@_explained_errors()
 def reset(directory: Path | None, yes: bool) -> None:
     """End the node and delete all its data; the downloads stay, in the folder that `status` names.
 

@@ -9,7 +9,6 @@ from api.cli.context import opened_engine, platform_named, run_on_store, search_
 
 if TYPE_CHECKING:
     from api.search.explain.explain import Explanation
-    from mappings.connection import SearchSettings
     from mappings.platforms import Platforms
     from store.auth.tokens import Token
 
@@ -61,11 +60,25 @@ def _explanation(number: int, body: str, reference: str | None, token: "Token | 
     import asyncio
     import sys
 
+    from api.http import json_body
+    from api.search.explain.explain import explain_item
+    from api.search.forced_filters import forced_filters
+    from api.search.schemas.search import SearchBody
+
     settings, platforms = search_settings()
     text = sys.stdin.read() if body == "-" else body
     unknown_entries = _read_entries(platforms)
+
+    async def explained() -> "Explanation":
+        search = json_body.checked(SearchBody, json_body.parse(text.encode("utf-8", "surrogateescape")))
+        forced = None if token is None else forced_filters(token)
+        of_body = None if search.platform is None else str(search.platform)
+        platform = platform_named(platforms, of_body if reference is None else reference)
+        async with opened_engine(settings) as engine:
+            return await explain_item(engine, platforms, platform, number, search, forced)
+
     with search_errors(settings):
-        explanation = asyncio.run(_explain(settings, platforms, number, text, reference, token))
+        explanation = asyncio.run(explained())
     if unknown_entries is not None:
         click.echo(f"explained without the terms that were added to the vocabulary: {unknown_entries}", err=True)
     return explanation
@@ -80,24 +93,3 @@ def _read_entries(platforms: "Platforms") -> str | None:
     except click.ClickException as error:
         return error.message
     return None
-
-
-async def _explain(
-    settings: "SearchSettings",
-    platforms: "Platforms",
-    number: int,
-    text: str,
-    reference: str | None,
-    token: "Token | None",
-) -> "Explanation":
-    from api.http import json_body
-    from api.search.explain.explain import explain_item
-    from api.search.forced_filters import forced_filters
-    from api.search.schemas.search import SearchBody
-
-    body = json_body.checked(SearchBody, json_body.parse(text.encode("utf-8", "surrogateescape")))
-    forced = None if token is None else forced_filters(token)
-    of_body = None if body.platform is None else str(body.platform)
-    platform = platform_named(platforms, of_body if reference is None else reference)
-    async with opened_engine(settings) as engine:
-        return await explain_item(engine, platforms, platform, number, body, forced)

@@ -21,7 +21,6 @@ NO_CACHE = "gear-api, no response cache"
 SEARCH_PATH = "/v1/gear/search"
 CACHE_OFF = {"GEAR_RESPONSE_CACHE_MIB": "0"}
 COMPARED_BODIES = 20  # by which two peers are compared before a run
-_OWN_FILTERS = {"cold", "hot", "mix"}  # searches that can be written by hand for our index
 _NOT_PLAIN = {"groups", "typing", "suggestions", "export"}  # what a plain service does not offer
 
 
@@ -36,17 +35,14 @@ class Peer:
     kind: str = "gear-api"  # peers of one kind read the same bodies
     target: Target | None = None  # what changes beside a workload with changes
     translate: Callable[[Json], Json] | None = None
-    facets_and_pages_only: bool = False  # its other searches are measured on the plain index
 
     def can_run(self, workload: Workload) -> bool:
         """Whether the peer has what the workload asks for."""
         match self.kind:
             case "gear-api":
                 return True
-            case "own":
-                if workload.is_paged or (workload.has_facets and workload.name not in _NOT_PLAIN):
-                    return True
-                return workload.name in _OWN_FILTERS and not self.facets_and_pages_only
+            case "own":  # its other searches are measured on the plain index
+                return workload.is_paged or (workload.has_facets and workload.name not in _NOT_PLAIN)
         return workload.name not in _NOT_PLAIN
 
     def bodies_file(self, workload: Workload, seed: int, folder: Path) -> Path:
@@ -69,10 +65,9 @@ class Peer:
 class Selection:
     """Which peers are measured, and with how many processes each service runs."""
 
-    plain: bool = True
-    no_cache: bool = False
-    beside: Checkout | None = None
-    workers: int = 1
+    no_cache: bool
+    beside: Checkout | None
+    workers: int
 
     @property
     def beside_name(self) -> str:
@@ -91,10 +86,8 @@ def start_peers(data: Data, selection: Selection) -> Iterator[tuple[list[Peer], 
             peers.append(starter.gear_api(NO_CACHE, settings=CACHE_OFF)[0])
         if selection.beside is not None:
             peers.append(starter.gear_api(selection.beside_name, selection.beside)[0])
-        if selection.plain:
-            peers += starter.plain_and_raw()
-        if selection.beside is None:
-            peers.append(starter.own_index(facets_and_pages_only=selection.plain))
+        else:
+            peers += [*starter.plain_and_raw(), starter.own_index()]
         yield peers, service
 
 
@@ -146,7 +139,7 @@ class _Starter:
         path = f"/{data.plain_index}/_search"
         return [peer, Peer(RAW, data.opensearch_url, path, JSON_HEADERS, "raw", target, plain.query_of)]
 
-    def own_index(self, *, facets_and_pages_only: bool) -> Peer:
+    def own_index(self) -> Peer:
         """A request written by hand, sent to this project's index."""
         index = f"{self._data.prefix}-{PLATFORM}"
         return Peer(
@@ -157,7 +150,6 @@ class _Starter:
             "own",
             Target(self._data.opensearch_url, index, prices_in_cents=True),
             own_index.query_of,
-            facets_and_pages_only,
         )
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,14 +67,14 @@ class Loads:
         }
 
 
-def measure(data: Data, rounds: int, peers: Sequence[str] = PEERS) -> Iterator[tuple[Loads, Run]]:
+def measure(data: Data, rounds: int) -> Iterator[tuple[Loads, Run]]:
     """Runs the peers in turn, so that a noisy minute hits all of them; the first round warms up and is not counted."""
     data.sample()
     prepared = prepared_documents(data.file)
     client = engine_client(data.opensearch_url)
-    loads = {peer: Loads(peer, data.count) for peer in peers}
+    loads = {peer: Loads(peer, data.count) for peer in PEERS}
     for number in range(rounds + 1):
-        for peer in peers:
+        for peer in PEERS:
             run = _run(data, client, prepared, peer)
             if number:
                 loads[peer].runs.append(run)

@@ -72,7 +72,7 @@ class Interruption:
     """
 
     def __init__(self, stop: Callable[[], None] | None = None) -> None:
-        self._stop = _interrupt if stop is None else stop
+        self._stop = stop
         self._is_blocked = False
         self._pending = False
         self._before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -105,15 +105,13 @@ class Interruption:
 
     def _end(self) -> None:
         self._restore()
+        if self._stop is None:
+            raise KeyboardInterrupt
         self._stop()
 
     def _restore(self) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
-
-
-def _interrupt() -> None:
-    raise KeyboardInterrupt
 
 
 @dataclass(frozen=True)
@@ -165,6 +163,16 @@ def index_of(reference: str) -> PlatformIndex:
     if platform is None:
         raise CommandError(f"{reference} is no known platform; known are {platforms.describe()}")
     return PlatformIndex(settings, platform)
+
+
+@contextmanager
+def platform_command(reference: str, *, as_json: bool, **result: Any) -> Iterator[tuple[PlatformIndex, dict[str, Any]]]:
+    """Runs a command on the index of a platform, which it is given with the result to fill."""
+    result = {"platform": reference, **result}
+    with command_result(result, as_json=as_json):
+        index = index_of(reference)
+        result["platform"] = index.platform.id
+        yield index, result
 
 
 def mapper_of(map_file: Path | None) -> Mapper | None:

@@ -17,20 +17,11 @@ RESULTS: Final = ("read", "indexed", "rejected", "duplicates")
 class LoadMetrics:
     """The metrics of one load, renewed every few seconds. It is the load's progress too, and passes that on."""
 
-    def __init__(
-        self,
-        progress: Progress,
-        file: Path | None,
-        report: LoadReport,
-        size: int | None,
-        *,
-        write_seconds: float = WRITE_SECONDS,
-    ) -> None:
+    def __init__(self, progress: Progress, file: Path | None, report: LoadReport, size: int | None) -> None:
         self._progress = progress
         self._file = file
         self._report = report
         self._size = size
-        self._write_seconds = write_seconds
         self._started = time.time()
         self._written = 0.0
         self._position = 0
@@ -51,7 +42,7 @@ class LoadMetrics:
     def show(self, position: int, items: int) -> None:
         self._progress.show(position, items)
         self._position = position
-        if time.monotonic() - self._written >= self._write_seconds:
+        if time.monotonic() - self._written >= WRITE_SECONDS:
             self._renew(running=True)
 
     def say(self, text: str) -> None:

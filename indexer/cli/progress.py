@@ -13,10 +13,9 @@ BAR_SECONDS = 0.1
 class LoadProgress:
     """Says how far a load is; `size` is the bytes of all sources, None where it cannot be known."""
 
-    def __init__(self, size: int | None, *, quiet: bool, line_seconds: float = LINE_SECONDS) -> None:
+    def __init__(self, size: int | None, *, quiet: bool) -> None:
         self._size = size
         self._quiet = quiet
-        self._line_seconds = line_seconds
         self._began = self._last = time.monotonic()
         self._bar: Progress | None = None
         self._task = TaskID(0)
@@ -43,7 +42,7 @@ class LoadProgress:
     def show(self, position: int, items: int) -> None:
         """Shows it where the last time is long enough ago."""
         now = time.monotonic()
-        if self._quiet or now - self._last < (self._line_seconds if self._bar is None else BAR_SECONDS):
+        if self._quiet or now - self._last < (LINE_SECONDS if self._bar is None else BAR_SECONDS):
             return
         self._last = now
         seconds = now - self._began

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from indexer.cli.context import Interruption, PlatformIndex, command_result, index_of, json_text, say
+from indexer.cli.context import Interruption, PlatformIndex, json_text, platform_command, say
 from indexer.documents.rejects import RejectsFile
 from indexer.engine.progress_records import FOLLOW_SECONDS, ProgressPublisher
 from indexer.engine.retry import RetryPolicy, StoppedError
@@ -39,9 +39,8 @@ def run_follow(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    result: dict[str, Any] = {"platform": platform, "source": source}
-    with command_result(result, as_json=as_json), ExitStack() as resources:
-        index = index_of(platform)
+    command = platform_command(platform, as_json=as_json, source=source)
+    with command as (index, result), ExitStack() as resources:
         report = FollowReport(index.platform.id, index.alias, source=source)
         retry = RetryPolicy(retry_timeout)
         stamp = f"{datetime.now(UTC):%Y%m%d%H%M%S%f}"

@@ -6,11 +6,8 @@ from contextlib import closing, nullcontext
 from typing import Any
 
 import click
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
 
-from indexer.cli.context import Interruption, all_indices, command_result, index_of, say
+from indexer.cli.context import Interruption, all_indices, command_result, index_of, platform_command, say
 from indexer.doctor.doctor import Doctor
 from indexer.doctor.findings import Finding, Severity, load_command
 from indexer.engine.retry import RetryPolicy
@@ -39,11 +36,10 @@ def run_status(platform: str | None, *, as_json: bool) -> None:
         if not as_json:
             for state in states:
                 click.echo(_readable_state(state))
-                _show_generations(state["generations"])
 
 
 def _readable_state(state: dict[str, Any]) -> str:
-    """A few lines: what serves, and who is at work."""
+    """A few lines: what serves, who is at work, and every generation."""
     load = load_command(state["platform"])
     lines = [f"{state['alias']}: nothing is loaded; {load}"]
     if state["serving"] is not None:
@@ -56,31 +52,11 @@ def _readable_state(state: dict[str, Any]) -> str:
         ]
     if state["lock"] is not None:
         lines.append(f"  {_lock(state['lock'])}")
-    return "\n".join(lines)
-
-
-def _show_generations(generations: list[dict[str, Any]]) -> None:
-    """Every generation: a table on a terminal, else a line each."""
-    if not sys.stdout.isatty():
-        for generation in generations:
-            click.echo(_generation(generation))
-        return
-    table = Table(box=SIMPLE, pad_edge=False)
-    for name in ("generation", "state", "items", "MB", "definition"):
-        table.add_column(name, justify="right" if name in ("items", "MB") else "left", overflow="fold")
-    for generation in generations:
-        numbers = (_counted(generation["items"]), _megabytes(generation["bytes"]))
-        definition = f"{generation['definition']}{_note(generation)}"
-        table.add_row(generation["index"], generation["state"], *numbers, definition)
-    Console().print(table, markup=False)
+    return "\n".join([*lines, *map(_generation, state["generations"])])
 
 
 def _counted(items: int | None) -> str:
     return "?" if items is None else f"{items:,}"
-
-
-def _megabytes(size: int | None) -> str:
-    return "?" if size is None else f"{size / 1e6:,.1f}"
 
 
 def _lock(lock: dict[str, Any]) -> str:
@@ -91,7 +67,8 @@ def _lock(lock: dict[str, Any]) -> str:
 
 
 def _generation(generation: dict[str, Any]) -> str:
-    size = f"{_counted(generation['items'])} items, {_megabytes(generation['bytes'])} MB"
+    megabytes = "?" if generation["bytes"] is None else f"{generation['bytes'] / 1e6:,.1f}"
+    size = f"{_counted(generation['items'])} items, {megabytes} MB"
     definition = f"definition {generation['definition']}{_note(generation)}"
     return f"  {generation['index']}  {generation['state']}  {size}, {definition}"
 
@@ -115,10 +92,7 @@ def run_rollback(
     without_orders: bool,
     as_json: bool,
 ) -> None:
-    result: dict[str, Any] = {"platform": platform, "swapped": False}
-    with command_result(result, as_json=as_json):
-        index = index_of(platform)
-        result["platform"] = index.platform.id
+    with platform_command(platform, as_json=as_json, swapped=False) as (index, result):
         interruption = Interruption()
         client = index.connected()
         rollback = Rollback(client, index.platform, index.alias, index.definition, interruption.hold)
@@ -145,10 +119,7 @@ def _way_back(result: dict[str, Any]) -> str:
 
 
 def run_prune(platform: str, keep: int, *, as_json: bool) -> None:
-    result: dict[str, Any] = {"platform": platform}
-    with command_result(result, as_json=as_json):
-        index = index_of(platform)
-        result["platform"] = index.platform.id
+    with platform_command(platform, as_json=as_json) as (index, result):
         prune(index.connected(), index.alias, index.definition, keep, say, result)
         removed = ", ".join(result["removed"]) or "nothing"
         say(f"removed {removed}; kept {', '.join(result['kept']) or 'nothing'}")

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, cast
 
 import zstandard
 
-from indexer.cli.context import Interruption, command_result, index_of, say
+from indexer.cli.context import Interruption, command_result, index_of, platform_command, say
 from indexer.errors import CommandError
 from indexer.maintenance.export import Export
 from indexer.sample.catalogue import read_catalogue
@@ -19,10 +19,9 @@ from indexer.sample.generator import Sampler
 
 
 def run_export(platform: str, *, output: Path | None, quiet: bool, as_json: bool) -> None:
-    result: dict[str, Any] = {"platform": platform, "output": None if output is None else str(output)}
-    with command_result(result, as_json=as_json):
-        index = index_of(platform)
-        result.update({"platform": index.platform.id, "alias": index.alias, "complete": False})
+    named = None if output is None else str(output)
+    with platform_command(platform, as_json=as_json, output=named) as (index, result):
+        result.update({"alias": index.alias, "complete": False})
         export = Export(index.connected(), index.alias)
         began = time.monotonic()
         try:

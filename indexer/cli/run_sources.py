@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from indexer.cli.context import Interruption, PlatformIndex, command_result, index_of, mapper_of, say
+from indexer.cli.context import Interruption, PlatformIndex, mapper_of, platform_command, say
 from indexer.cli.load_metrics import LoadMetrics
 from indexer.cli.progress import LoadProgress
 from indexer.engine.retry import RetryPolicy
@@ -30,9 +30,7 @@ def run_load(
     metrics_file: Path | None,
     **options: Any,
 ) -> None:
-    result: dict[str, Any] = {"platform": platform, "swapped": False}
-    with command_result(result, as_json=as_json):
-        index = index_of(platform)
+    with platform_command(platform, as_json=as_json, swapped=False) as (index, result):
         report = LoadReport(index.platform.id, index.alias)
         interruption = Interruption()
         try:
@@ -55,9 +53,7 @@ def run_load(
 
 
 def run_dry_load(files: tuple[str, ...], *, platform: str, quiet: bool, as_json: bool, **options: Any) -> None:
-    result: dict[str, Any] = {"platform": platform, "dryRun": True, "wouldSwap": False}
-    with command_result(result, as_json=as_json):
-        index = index_of(platform)
+    with platform_command(platform, as_json=as_json, dryRun=True, wouldSwap=False) as (index, result):
         report = DryRunReport(index.platform.id, index.alias)
         began = time.monotonic()
         try:
@@ -85,9 +81,7 @@ def run_changes(
     rejects: Path | None,
     retry_timeout: float,
 ) -> None:
-    result: dict[str, Any] = {"platform": platform}
-    with command_result(result, as_json=as_json):
-        index = index_of(platform)
+    with platform_command(platform, as_json=as_json) as (index, result):
         report = ChangeReport(index.platform.id, index.alias)
         try:
             mapper = mapper_of(map_file)

@@ -1,17 +1,15 @@
 """Checks a platform's alias and generations against the definition. Pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich import filesize
 
-from indexer.doctor.facts import IndexFacts
+from indexer.doctor.facts import IndexFacts, PlatformFacts
 from indexer.doctor.findings import Action, Code, Finding, Repair, curl, fix_command, load_command
 from indexer.doctor.indices import check_index
-from indexer.doctor.locks import LockFacts, check_lock, check_orphans, check_unfinished
+from indexer.doctor.locks import check_lock, check_orphans, check_unfinished
 from indexer.engine.drift import DefinedIndex, defined_listings, defined_products
-from indexer.engine.states import is_unfinished, loading_alias
 from mappings.definition import Definition
 from mappings.names import products_of
 
@@ -21,59 +19,7 @@ if TYPE_CHECKING:
 MAX_UNUSED = 10_000  # products that no item names, of which nothing is said: 3 MB
 
 
-@dataclass(frozen=True)
-class PlatformFacts:
-    """One platform's indices, and what they are measured by."""
-
-    platform: int
-    alias: str
-    definition: Definition
-    indices: tuple[IndexFacts, ...]
-    data_nodes: int = 1
-    locks: tuple[LockFacts, ...] = ()  # as seen before and after everything else; the last is that of now
-    room: bool = False  # every disk is known to be below the low watermark
-    products: tuple[IndexFacts, ...] = ()  # with what has the name or the alias of the serving products
-
-    @property
-    def serving(self) -> list[IndexFacts]:
-        """The indices behind the alias."""
-        return [index for index in self.indices if self.alias in index.aliases]
-
-    @property
-    def unfinished(self) -> list[IndexFacts]:
-        """Generations of loads that run or were interrupted: named so by their alias, or left set up for filling."""
-        return [
-            index for index in self.indices if index.generation and index not in self.serving and _is_unfinished(index)
-        ]
-
-    @property
-    def finished(self) -> list[IndexFacts]:
-        """Generations that may serve, oldest first."""
-        return [
-            index for index in self.indices if index.generation and not index.closed and index not in self.unfinished
-        ]
-
-    @property
-    def comparable(self) -> IndexFacts | None:
-        """The one index that can be compared with the orders."""
-        ours = [index for index in self.serving if index.generation is not None and not index.closed]
-        return ours[0] if len(ours) == len(self.serving) == 1 else None
-
-    def products_of(self, index: IndexFacts) -> IndexFacts | None:
-        """The index of products of a generation, where it has one."""
-        return next((each for each in self.products if each.name == products_of(index.name)), None)
-
-    def bytes_of(self, index: IndexFacts) -> int:
-        """The size of a generation."""
-        products = self.products_of(index)
-        return index.bytes + (0 if products is None else products.bytes)
-
-
-def _is_unfinished(index: IndexFacts) -> bool:
-    return is_unfinished(loading_alias(index.name) in index.aliases, index.settings)
-
-
-def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> Iterator[Finding]:
+def check_platform(facts: PlatformFacts) -> Iterator[Finding]:
     """All that can be said without the orders; what a later repair needs is first."""
     yield from _alias(facts)
     yield from _foreign(facts)
@@ -82,13 +28,10 @@ def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> Ite
             yield from _served(facts, index, defined_listings(facts.definition), "every search fails")
     if facts.comparable is not None:
         yield from _products(facts, facts.comparable)
-    yield from check_lock(facts.platform, facts.alias, facts.locks, older_than)
-    sizes = [(index, facts.bytes_of(index)) for index in facts.unfinished]
-    yield from check_unfinished(facts.platform, sizes, facts.locks, older_than)
-    generations = {index.name for index in facts.indices}
-    orphans = [each for each in facts.products if each.generation and each.generation.index not in generations]
-    yield from check_orphans(facts.platform, orphans, facts.locks, older_than)
-    yield from _too_many(facts, keep)
+    yield from check_lock(facts)
+    yield from check_unfinished(facts)
+    yield from check_orphans(facts)
+    yield from _too_many(facts)
 
 
 def _served(facts: PlatformFacts, index: IndexFacts, defined: DefinedIndex, effect: str) -> Iterator[Finding]:
@@ -97,9 +40,7 @@ def _served(facts: PlatformFacts, index: IndexFacts, defined: DefinedIndex, effe
         message = f"{index.name} serves behind {facts.alias} and is closed, so that {effect}"
         yield Finding(Code.CLOSED, facts.platform, index.name, message, curl("POST", f"{index.name}/_open"))
         return
-    yield from check_index(
-        facts.platform, index, defined, facts.definition.fingerprint, data_nodes=facts.data_nodes, room=facts.room
-    )
+    yield from check_index(facts, index, defined)
 
 
 def _products(facts: PlatformFacts, index: IndexFacts) -> Iterator[Finding]:
@@ -198,8 +139,8 @@ def _foreign(facts: PlatformFacts) -> Iterator[Finding]:
             yield Finding(Code.ALIAS_FOREIGN, facts.platform, index.name, message, remedy)
 
 
-def _too_many(facts: PlatformFacts, keep: int) -> Iterator[Finding]:
-    finished = facts.finished
+def _too_many(facts: PlatformFacts) -> Iterator[Finding]:
+    finished, keep = facts.finished, facts.keep
     others = [index for index in reversed(finished) if index not in facts.serving]  # newest first, as prune keeps them
     spare = others[max(keep - (len(finished) - len(others)), 0) :]
     if len(finished) > keep:

@@ -4,9 +4,9 @@ The cluster's health and disks are for a monitoring product.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from indexer.doctor.facts import EngineFacts, IndexFacts
+from indexer.doctor.facts import EngineFacts, PlatformFacts
 from indexer.doctor.findings import Code, Finding, curl
 from mappings.names import products_of
 
@@ -24,19 +24,18 @@ def check_version(facts: EngineFacts) -> Iterator[Finding]:
         yield Finding(Code.ENGINE_VERSION, None, "engine", message, remedy)
 
 
-def check_auto_create(
-    platform: int, alias: str, facts: EngineFacts, indices: Sequence[IndexFacts]
-) -> Iterator[Finding]:
+def check_auto_create(engine: EngineFacts, facts: PlatformFacts) -> Iterator[Finding]:
     """Where the alias does not exist yet, a stray write makes an index of its name, which no load can replace."""
-    taken = any(index.name == alias or alias in index.aliases for index in indices)
-    if not taken and may_create(facts.auto_create, alias):
-        rest = "+*" if facts.auto_create.lower() == "true" else facts.auto_create
+    alias = facts.alias
+    taken = any(index.name == alias or alias in index.aliases for index in facts.indices)
+    if not taken and may_create(engine.auto_create, alias):
+        rest = "+*" if engine.auto_create.lower() == "true" else engine.auto_create
         body = {"persistent": {"action.auto_create_index": f"-{alias}*,{rest}"}}
         message = (
             f"nothing has the name {alias} yet, and the engine would make an index of it at any stray write "
-            f"(action.auto_create_index is {facts.auto_create})"
+            f"(action.auto_create_index is {engine.auto_create})"
         )
-        yield Finding(Code.AUTO_CREATE, platform, alias, message, curl("PUT", "_cluster/settings", body))
+        yield Finding(Code.AUTO_CREATE, facts.platform, alias, message, curl("PUT", "_cluster/settings", body))
 
 
 def may_create(setting: str, name: str) -> bool:
@@ -49,18 +48,18 @@ def may_create(setting: str, name: str) -> bool:
     return False
 
 
-def check_templates(platform: int, alias: str, facts: EngineFacts) -> Iterator[Finding]:
+def check_templates(engine: EngineFacts, facts: PlatformFacts) -> Iterator[Finding]:
     """A template whose patterns catch our names changes every new generation behind the definition's back."""
-    sample = _SAMPLE_GENERATION.format(alias=alias)
-    names = (alias, sample, products_of(sample))
-    for template in facts.templates:
+    sample = _SAMPLE_GENERATION.format(alias=facts.alias)
+    names = (facts.alias, sample, products_of(sample))
+    for template in engine.templates:
         if any(_fits(pattern, name) for pattern in template.patterns for name in names):
             message = (
-                f"the index template {template.name} ({', '.join(template.patterns)}) also applies to {alias} and "
-                "its generations, and adds to what gear.json and products.json say"
+                f"the index template {template.name} ({', '.join(template.patterns)}) also applies to {facts.alias} "
+                "and its generations, and adds to what gear.json and products.json say"
             )
             remedy = f"narrow its patterns, or {curl('DELETE', template.path)}"
-            yield Finding(Code.TEMPLATE, platform, template.name, message, remedy)
+            yield Finding(Code.TEMPLATE, facts.platform, template.name, message, remedy)
 
 
 def _fits(pattern: str, name: str) -> bool:

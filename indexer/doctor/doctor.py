@@ -11,10 +11,8 @@ from opensearchpy.exceptions import ConnectionError as EngineUnreachable
 from opensearchpy.exceptions import OpenSearchException, TransportError
 
 from indexer.doctor import checks, cluster
-from indexer.doctor.checks import PlatformFacts
-from indexer.doctor.facts import EngineFacts, IndexFacts, engine_facts, index_facts
+from indexer.doctor.facts import EngineFacts, IndexFacts, LockFacts, PlatformFacts, engine_facts, index_facts
 from indexer.doctor.findings import Action, Code, Finding, Repair, Severity
-from indexer.doctor.locks import LockFacts
 from indexer.doctor.orders import check_disagreement, database_fault, late_updates, orders_fault
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
@@ -56,22 +54,19 @@ class Doctor:
         """Looks; with `fix` also repairs what is safe and looks again. What was repaired comes first."""
         findings = self.look()
         fixed: list[Finding] = []
-        failures: dict[tuple[str, int | None, str], str] = {}
+        failures: dict[tuple[str, int | None, str], str | None] = {}
         for _ in range(ROUNDS if fix else 0):
             due = [finding for finding in findings if finding.repair is not None]
             if not due:
                 break
-            for finding in due:
-                failures.pop(finding.key, None)  # another repair may have made this one possible
-                failure = self._repair(finding, say)
-                if failure is not None:
-                    failures[finding.key] = failure
+            # one that failed before may be possible by now
+            failures |= {finding.key: self._repair(finding, say) for finding in due}
             findings = self.look()
             left = {finding.key for finding in findings}
             repaired = [
                 replace(finding, fixed=True)
                 for finding in due
-                if finding.key not in left and finding.key not in failures
+                if finding.key not in left and failures[finding.key] is None
             ]
             fixed += repaired
             if not repaired:
@@ -143,9 +138,16 @@ class Doctor:
         """Every finding of now."""
         fault = None if self.orders is None else orders_fault(self.orders)
         findings, orders = ([], self.orders) if fault is None else ([fault], None)
-        engine = self._engine(findings)
-        if any(finding.code == Code.ENGINE_UNREACHABLE for finding in findings):
+        engine = None
+        try:
+            engine = engine_facts(self.client)
+        except EngineUnreachable as error:
+            remedy = "start OpenSearch, or set GEAR_OPENSEARCH_URL to its address; without containers: gear-node start"
+            message = describe_error(error, self.address)
+            findings.append(Finding(Code.ENGINE_UNREACHABLE, None, "engine", message, remedy))
             return [*findings, *self._late(orders)]
+        except OpenSearchException as error:
+            findings.append(self._not_checked(None, "cluster", error))
         platforms_facts: list[PlatformFacts] = []
         for platform in self.platforms:
             self._tried(findings, platform.id, "indices", partial(self._platform, platform, engine, platforms_facts))
@@ -178,38 +180,29 @@ class Doctor:
                 self._tried(findings, platform.id, "orders", partial(late_updates, orders, platform.id))
         return findings
 
-    def _engine(self, findings: list[Finding]) -> EngineFacts | None:
-        try:
-            return engine_facts(self.client)
-        except EngineUnreachable as error:
-            remedy = "start OpenSearch, or set GEAR_OPENSEARCH_URL to its address; without containers: gear-node start"
-            message = describe_error(error, self.address)
-            findings.append(Finding(Code.ENGINE_UNREACHABLE, None, "engine", message, remedy))
-        except OpenSearchException as error:
-            findings.append(self._not_checked(None, "cluster", error))
-        return None
-
     def _platform(
         self, platform: Platform, engine: EngineFacts | None, platforms_facts: list[PlatformFacts]
     ) -> Iterable[Finding]:
         alias = self.alias_of(platform.id)
         before = self._lock(alias)
-        indices = index_facts(self.client, alias)
+        listings, products = index_facts(self.client, alias)
         facts = PlatformFacts(
             platform=platform.id,
             alias=alias,
             definition=self.definition.with_shards(platform.shards),
-            indices=indices.listings,
-            products=indices.products,
+            indices=listings,
+            products=products,
+            older_than=self.older_than,
+            keep=self.keep,
             locks=(*before, *self._lock(alias)),
             data_nodes=1 if engine is None else engine.data_nodes,
             room=engine is not None and engine.has_room,
         )
         platforms_facts.append(facts)
-        yield from checks.check_platform(facts, older_than=self.older_than, keep=self.keep)
+        yield from checks.check_platform(facts)
         if engine is not None:
-            yield from cluster.check_auto_create(platform.id, alias, engine, facts.indices)
-            yield from cluster.check_templates(platform.id, alias, engine)
+            yield from cluster.check_auto_create(engine, facts)
+            yield from cluster.check_templates(engine, facts)
 
     def _lock(self, alias: str) -> tuple[LockFacts, ...]:
         record = LockRecords(self.client, alias).read()

@@ -1,19 +1,21 @@
 """Reads what the doctor judges: the engine's settings and disks, and a platform's indices."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from indexer.engine.states import is_closed
+from indexer.engine.states import is_closed, is_unfinished, loading_alias
+from mappings.definition import Definition
 from mappings.names import Generation, generation_of, generation_pattern, parse_generation, products_of
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
 
+    from indexer.locking.record import LockRecord
+
 _UNITS = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
-_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgtp])b?|(b))", re.IGNORECASE)
-_SHARE = re.compile(r"(\d+(?:\.\d+)?)(%?)")
+_WATERMARK = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgtp])b?|(b|%))?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,80 @@ class IndexFacts:
         return int(self.settings.get("max_result_window", 10_000))
 
 
+@dataclass(frozen=True)
+class LockFacts:
+    """A lock, and whether its owner lives; None where that cannot be told from here."""
+
+    record: "LockRecord"
+    alive: bool | None
+
+    def is_dead(self, older_than: float) -> bool:
+        """Whether its owner is dead, or was not heard of for so many seconds by this machine's clock.
+
+        Clocks may differ, so the second is a guess; no repair relies on it, each takes the lock as every command does.
+        """
+        return self.alive is False or (self.alive is None and self.record.age() >= older_than)
+
+
+@dataclass(frozen=True)
+class PlatformFacts:
+    """One platform's indices, and what they are measured by."""
+
+    platform: int
+    alias: str
+    definition: Definition
+    indices: tuple[IndexFacts, ...]
+    older_than: float = 3600.0  # seconds without a heartbeat, after which the owner of a lock counts as dead
+    keep: int = 2  # finished generations
+    data_nodes: int = 1
+    locks: tuple[LockFacts, ...] = ()  # as seen before and after everything else; the last is that of now
+    room: bool = False  # every disk is known to be below the low watermark
+    products: tuple[IndexFacts, ...] = ()  # with what has the name or the alias of the serving products
+
+    @property
+    def serving(self) -> list[IndexFacts]:
+        """The indices behind the alias."""
+        return [index for index in self.indices if self.alias in index.aliases]
+
+    @property
+    def unfinished(self) -> list[IndexFacts]:
+        """Generations of loads that run or were interrupted: named so by their alias, or left set up for filling."""
+        return [
+            index
+            for index in self.indices
+            if index.generation
+            and index not in self.serving
+            and is_unfinished(loading_alias(index.name) in index.aliases, index.settings)
+        ]
+
+    @property
+    def finished(self) -> list[IndexFacts]:
+        """Generations that may serve, oldest first."""
+        return [
+            index for index in self.indices if index.generation and not index.closed and index not in self.unfinished
+        ]
+
+    @property
+    def comparable(self) -> IndexFacts | None:
+        """The one index that can be compared with the orders."""
+        ours = [index for index in self.serving if index.generation is not None and not index.closed]
+        return ours[0] if len(ours) == len(self.serving) == 1 else None
+
+    def products_of(self, index: IndexFacts) -> IndexFacts | None:
+        """The index of products of a generation, where it has one."""
+        return next((each for each in self.products if each.name == products_of(index.name)), None)
+
+    def bytes_of(self, index: IndexFacts) -> int:
+        """The size of a generation."""
+        products = self.products_of(index)
+        return index.bytes + (0 if products is None else products.bytes)
+
+    def is_held(self, index: IndexFacts) -> bool:
+        """Whether one who may live holds the lock under which an index was made."""
+        owner = index.meta.get("owner")
+        return any(lock.record.owner.id == owner and not lock.is_dead(self.older_than) for lock in self.locks)
+
+
 def engine_facts(client: "OpenSearch") -> EngineFacts:
     """Reads the version, settings, disks and index templates of the cluster."""
     version = client.info()["version"]
@@ -108,14 +184,13 @@ def have_room(disks: Sequence[tuple[int, int]], watermark: str) -> bool:
 
 def required_free(watermark: str, total: int) -> float:
     """The bytes of a disk that must be free below a watermark (`85%`, `0.85`, `10gb`); raises ValueError."""
-    as_bytes = _BYTES.fullmatch(watermark.strip())
-    if as_bytes:
-        return float(as_bytes[1]) * _UNITS[(as_bytes[2] or as_bytes[3]).lower()]
-    as_share = _SHARE.fullmatch(watermark.strip())
-    if not as_share:
+    parts = _WATERMARK.fullmatch(watermark.strip())
+    if parts is None:
         raise ValueError(f"{watermark!r} is no watermark: a share such as 85% or a size such as 10gb")
-    share = float(as_share[1]) / (100 if as_share[2] else 1)
-    return total * (1 - share)
+    number, unit = float(parts[1]), (parts[2] or parts[3] or "").lower()
+    if unit in _UNITS:
+        return number * _UNITS[unit]
+    return total * (1 - number / (100 if unit else 1))
 
 
 def _templates(client: "OpenSearch") -> tuple[Template, ...]:
@@ -130,15 +205,11 @@ def _templates(client: "OpenSearch") -> tuple[Template, ...]:
     )
 
 
-class PlatformIndices(NamedTuple):
-    """The indices of a platform: oldest generation first, what no load has made before."""
+def index_facts(client: "OpenSearch", alias: str) -> tuple[tuple[IndexFacts, ...], tuple[IndexFacts, ...]]:
+    """Every index that has an alias of the platform, its name or that of a generation: those of listings, of products.
 
-    listings: tuple[IndexFacts, ...]
-    products: tuple[IndexFacts, ...]
-
-
-def index_facts(client: "OpenSearch", alias: str) -> PlatformIndices:
-    """Every index that has an alias of the platform, its name or that of a generation or its products."""
+    The oldest generation is first, and before it what no load has made.
+    """
     bodies: dict[str, Any] = client.indices.get(
         index=f"{alias},{generation_pattern(alias)}",
         params={
@@ -148,35 +219,26 @@ def index_facts(client: "OpenSearch", alias: str) -> PlatformIndices:
             "expand_wildcards": "all",
         },
     )
-    products = [name for name, body in bodies.items() if _is_products(alias, name, body)]
-    listings = [
-        name
-        for name, body in bodies.items()
-        if name == alias or alias in body["aliases"] or parse_generation(alias, name) is not None
-    ]
-    if not products and not listings:
-        return PlatformIndices((), ())
+    if not bodies:
+        return (), ()
     stats = client.indices.stats(
-        index=",".join({*listings, *products}),
+        index=",".join(bodies),
         metric="docs,store",
         params={"expand_wildcards": "all", "ignore_unavailable": "true"},
     )["indices"]
-    facts = {
-        name: _index(alias, name, bodies[name], stats.get(name, {}).get("primaries", {}))
-        for name in (*listings, *products)
-    }
-    return PlatformIndices(_in_order(facts[name] for name in listings), _in_order(facts[name] for name in products))
+    facts = [
+        _index(alias, name, body, stats.get(name, {}).get("primaries", {})) for name, body in sorted(bodies.items())
+    ]
+    facts.sort(key=lambda index: index.generation is not None)
+    return (
+        tuple(index for index in facts if _is_of(index, alias, generation_of(index.name))),
+        tuple(index for index in facts if _is_of(index, products_of(alias), products_of(generation_of(index.name)))),
+    )
 
 
-def _is_products(alias: str, name: str, body: dict[str, Any]) -> bool:
-    named = products_of(alias)
-    if name == named or named in body["aliases"]:
-        return True
-    return name == products_of(generation_of(name)) and parse_generation(alias, generation_of(name)) is not None
-
-
-def _in_order(indices: Iterable[IndexFacts]) -> tuple[IndexFacts, ...]:
-    return tuple(sorted(indices, key=lambda index: (index.generation is not None, index.name)))
+def _is_of(index: IndexFacts, alias: str, generation: str) -> bool:
+    """Whether it has the alias or its name, or is the index of a generation that has this name."""
+    return alias in (index.name, *index.aliases) or (index.generation is not None and index.name == generation)
 
 
 def _index(alias: str, name: str, body: dict[str, Any], stats: dict[str, Any]) -> IndexFacts:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from indexer.doctor.facts import IndexFacts
+from indexer.doctor.facts import IndexFacts, PlatformFacts
 from indexer.doctor.findings import Action, Code, Finding, Repair, Severity, curl, fix_command, load_command
 from indexer.engine.drift import DefinedIndex, analysis_differences, at_creation, field_differences, same
 
@@ -20,17 +20,15 @@ _BLOCKED = {
 _UNSEEN = {"gear.json": "searches never see that an item was sold", "products.json": "texts never find new products"}
 
 
-def check_index(
-    platform: int, index: IndexFacts, definition: DefinedIndex, fingerprint: str, *, data_nodes: int, room: bool
-) -> Iterator[Finding]:
+def check_index(facts: PlatformFacts, index: IndexFacts, definition: DefinedIndex) -> Iterator[Finding]:
     """Checks one index of a generation. Blocks first: nothing else can be set right while they stand."""
-    defined = definition.settings
-    yield from _blocks(platform, index, _BLOCKED[definition.file], room=room)
+    defined, platform = definition.settings, facts.platform
+    yield from _blocks(platform, index, _BLOCKED[definition.file], room=facts.room)
     yield from _refresh(platform, index, defined, _UNSEEN[definition.file])
-    yield from _replicas(platform, index, defined, data_nodes)
+    yield from _replicas(platform, index, defined, facts.data_nodes)
     yield from _result_window(platform, index, defined)
     yield from _other_settings(platform, index, definition)
-    yield from _drift(platform, index, definition, fingerprint)
+    yield from _drift(platform, index, definition, facts.definition.fingerprint)
 
 
 def _blocks(platform: int, index: IndexFacts, effect: str, *, room: bool) -> Iterator[Finding]:

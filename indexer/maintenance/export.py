@@ -23,17 +23,9 @@ _ALL: dict[str, Any] = {"match_all": {}}
 class Export:
     """One export; `items` were written of `expected` that there are."""
 
-    def __init__(
-        self,
-        client: OpenSearch,
-        alias: str,
-        *,
-        page_items: int = PAGE_ITEMS,
-        retry_timeout: float = RETRY_SECONDS,
-    ) -> None:
+    def __init__(self, client: OpenSearch, alias: str) -> None:
         self._alias = alias
-        self._page_items = page_items
-        retry = RetryPolicy(retry_timeout)
+        retry = RetryPolicy(RETRY_SECONDS)
         self.scan = Scan(client, alias, retry)
         self._items = ItemAssembler(client, retry)
         self.expected: int | None = None
@@ -44,7 +36,7 @@ class Export:
         try:
             with self.scan as scan:
                 self.expected = scan.count(_ALL)
-                for page in scan.pages(_ALL, source=True, page_items=self._page_items):
+                for page in scan.pages(_ALL, source=True, page_items=PAGE_ITEMS):
                     items = self._items.of_hits(page)
                     yield b"".join(map(_line, items, (hit["_source"].get("listedAt") for hit in page)))
                     self.items += len(page)

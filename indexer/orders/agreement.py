@@ -34,7 +34,6 @@ class Agreement:
     platform: int
     index: str
     window: int  # the index's max_result_window: it answers no larger page
-    page_items: int = PAGE_ITEMS
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
     def compare(self, *, repair: bool = False) -> Disagreement:
@@ -44,9 +43,9 @@ class Agreement:
         """
         disagreement = Disagreement()
         with Scan(self.client, self.index, self.retry) as scan:
-            bound = set(scan.ids(IS_BOUND, page_items=min(self.page_items, self.window)))
-        claimed = self.database.run(lambda store: all_claimed(store, self.platform, self.page_items))
-        for page in in_pages(sorted(bound ^ claimed), self.page_items):
+            bound = set(scan.ids(IS_BOUND, page_items=min(PAGE_ITEMS, self.window)))
+        claimed = self.database.run(lambda store: all_claimed(store, self.platform))
+        for page in in_pages(sorted(bound ^ claimed), PAGE_ITEMS):
             self._confirm(page, disagreement, repair=repair)
         if repair:
             self.retry.call(lambda: refresh(self.client, self.index))

@@ -54,11 +54,10 @@ class Tally:
 class Claims:
     """What the orders' database says about a platform; while it is away, each call retries."""
 
-    def __init__(self, platform: int, database: Database, retry: RetryPolicy, *, page_items: int = PAGE_ITEMS) -> None:
+    def __init__(self, platform: int, database: Database, retry: RetryPolicy) -> None:
         self._platform = platform
         self._database = database
         self._retry = retry
-        self._page_items = page_items
 
     def check(self, client: OpenSearch, alias: str) -> None:
         """Raises CommandError where the serving index binds items for orders that the database does not have: what is
@@ -77,7 +76,7 @@ class Claims:
             )
         unknown = Tally()
         with Scan(client, alias, self._retry) as scan:
-            for page in in_pages(scan.ids(IS_BOUND), self._page_items):
+            for page in in_pages(scan.ids(IS_BOUND), PAGE_ITEMS):
                 unknown.add(self._without_order(page))
         if unknown.items:
             raise CommandError(
@@ -108,10 +107,7 @@ class Claims:
 
     def all(self) -> set[int]:
         """All claimed items; raises CommandError where the database cannot be read."""
-        return self._run(self._all, set(), _UNREADABLE)
-
-    async def _all(self, store: Store) -> set[int]:
-        return await all_claimed(store, self._platform, self._page_items)
+        return self._run(lambda store: all_claimed(store, self._platform), set(), _UNREADABLE)
 
     def among(self, items: list[int]) -> set[int]:
         """Those of these items that are claimed; raises CommandError where the database cannot be read."""
@@ -119,7 +115,7 @@ class Claims:
         async def read(store: Store) -> set[int]:
             claimed: set[int] = set()
             async with store.reading() as connection:
-                for page in in_pages(items, self._page_items):
+                for page in in_pages(items, PAGE_ITEMS):
                     claimed |= await bound_among(connection, self._platform, page)
             return claimed
 
@@ -130,7 +126,7 @@ class Claims:
 
         async def write(store: Store) -> int:
             published = 0
-            for page in in_pages(items, self._page_items):
+            for page in in_pages(items, PAGE_ITEMS):
                 async with store.transaction() as connection:
                     published += await enqueue_ever_ordered(connection, self._platform, page, datetime.now(UTC))
             return published
@@ -152,11 +148,11 @@ class Claims:
         async def write(store: Store) -> int:
             async with store.reading() as connection:
                 changed = await _all_pages(
-                    lambda after: changed_since(connection, self._platform, since, after, self._page_items)
+                    lambda after: changed_since(connection, self._platform, since, after, PAGE_ITEMS)
                 )
             await self._enqueue(store, changed)
             # `since` is of this machine's clock, and changes have the times of others
-            others = (await self._all(store) ^ bound) - changed
+            others = (await all_claimed(store, self._platform) ^ bound) - changed
             await self._enqueue(store, others)
             return len(changed) + len(others)
 
@@ -169,7 +165,7 @@ class Claims:
         )
 
     async def _enqueue(self, store: Store, items: set[int]) -> None:
-        for page in in_pages(sorted(items), self._page_items):
+        for page in in_pages(sorted(items), PAGE_ITEMS):
             async with store.transaction() as connection:
                 await enqueue(connection, self._platform, page, datetime.now(UTC))
 
@@ -191,10 +187,10 @@ class Claims:
                     raise CommandError(sentence.format(error)) from error
 
 
-async def all_claimed(store: Store, platform: int, page_items: int) -> set[int]:
+async def all_claimed(store: Store, platform: int) -> set[int]:
     """The claimed items, read in pages."""
     async with store.reading() as connection:
-        return await _all_pages(lambda after: bound_items(connection, platform, after, page_items))
+        return await _all_pages(lambda after: bound_items(connection, platform, after, PAGE_ITEMS))
 
 
 async def _all_pages(read: Callable[[int | None], Awaitable[list[int]]]) -> set[int]:

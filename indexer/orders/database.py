@@ -35,9 +35,6 @@ class OrdersDatabase(AbstractContextManager["OrdersDatabase"]):
 
     def run(self, work: Callable[[Store], Coroutine[Any, Any, Result]]) -> Result:
         """The result of some work on the store; raises what the work raises, StoreError above all."""
-        return self._runner.run(self._with_store(work))
-
-    async def _with_store(self, work: Callable[[Store], Coroutine[Any, Any, Result]]) -> Result:
         if self._store is None:
             self._store = Store(self._url, connections=None)
-        return await work(self._store)
+        return self._runner.run(work(self._store))

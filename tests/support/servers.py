@@ -232,7 +232,7 @@ class Node:
         Raises NoServerError when it failed, unless `check` is False.
         """
         done = subprocess.run(
-            [sys.executable, "-m", "node", verb, "--dir", str(self.home), *options],
+            [sys.executable, "-c", "from node.cli import main; main()", verb, "--dir", str(self.home), *options],
             check=False,
             capture_output=True,
             text=True,

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from indexer.doctor.checks import PlatformFacts
-from indexer.doctor.facts import IndexFacts
+from indexer.doctor.facts import IndexFacts, PlatformFacts
 from indexer.engine.drift import DefinedIndex, defined_listings, defined_products
 from mappings.definition import read_definition
 from mappings.names import parse_generation, products_of

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from indexer.errors import CommandError
-from indexer.maintenance.export import Export
+from indexer.maintenance import export
 from mappings.connection import SearchSettings, connect
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.wire import Fault, Wire
@@ -25,13 +25,16 @@ def test_an_export_that_falls_short_is_an_error_and_leaves_no_file(place: Place,
     assert not list(Path().glob("short*"))
 
 
-def test_a_part_of_the_index_that_does_not_answer_is_an_error(place: Place, wire: Wire) -> None:
+def test_a_part_of_the_index_that_does_not_answer_is_an_error(
+    place: Place, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "RETRY_SECONDS", 0.3)
     place.put(items(1))
     part = {"hits": {"total": {"value": 1}, "hits": []}, "_shards": {"total": 2, "successful": 1, "failed": 1}}
     wire.rule = lambda method, path, body: (
         Fault("response", 200, orjson.dumps(part)) if path.startswith("/_search?") else None
     )
     with closing(connect(SearchSettings(), retries=0)) as client:
-        export = Export(client, place.alias, retry_timeout=0.3)
+        pieces = export.Export(client, place.alias).pieces()
         with pytest.raises(CommandError, match="not every part"):
-            b"".join(export.pieces())
+            b"".join(pieces)

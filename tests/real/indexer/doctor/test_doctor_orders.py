@@ -1,5 +1,9 @@
 """The doctor on the orders and the index: what they disagree on is found both ways, told to the index, and no more."""
 
+import pytest
+
+import indexer.orders.agreement
+import indexer.orders.claims
 from indexer.orders.agreement import Agreement
 from indexer.orders.database import OrdersDatabase
 from tests.support.indexer.examined import codes, documents, findings, mark_items, repaired, snapshot, stays
@@ -7,7 +11,9 @@ from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.shop import Shop
 
 
-def test_every_page_of_both_sides_is_compared(place: Place, shop: Shop) -> None:
+def test_every_page_of_both_sides_is_compared(place: Place, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (indexer.orders.agreement, indexer.orders.claims):
+        monkeypatch.setattr(module, "PAGE_ITEMS", 3)
     shop.sell(*range(1, 8))
     index = place.load(items(20))["index"]
     shop.publish()
@@ -15,7 +21,7 @@ def test_every_page_of_both_sides_is_compared(place: Place, shop: Shop) -> None:
     mark_items(place, 1, 2, 4, 7, bound=False)
     mark_items(place, *range(11, 20), bound=True)
     with OrdersDatabase(place.environment["GEAR_DATABASE_URL"]) as database:
-        disagreement = Agreement(place.client, database, 730, index, 10_000, page_items=3).compare()
+        disagreement = Agreement(place.client, database, 730, index, 10_000).compare()
     assert (disagreement.offered.items, disagreement.offered.first) == (4, [1, 2, 4, 7])
     assert (disagreement.hidden.items, disagreement.hidden.first) == (9, [11, 12, 13, 14, 15])
 

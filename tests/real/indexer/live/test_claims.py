@@ -5,6 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
+import indexer.orders.claims
 from indexer.engine.bulk import index_lines
 from indexer.engine.retry import RetryPolicy
 from indexer.orders.claims import Claims, reenqueue_after_swap, set_bound
@@ -50,21 +53,28 @@ def test_items_are_bound_while_live_changes_write_them(place: Place) -> None:
         follower.result()
 
 
+@pytest.fixture
+def pages_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexer.orders.claims, "PAGE_ITEMS", 2)
+
+
+@pytest.mark.usefixtures("pages_of_two")
 def test_every_page_of_the_orders_is_read(place: Place, shop: Shop) -> None:
     shop.sell(1, 2, 3, 5, 99)
     with OrdersDatabase(place.environment["GEAR_DATABASE_URL"]) as database:
-        claims = Claims(730, database, RetryPolicy(1), page_items=2)
+        claims = Claims(730, database, RetryPolicy(1))
         assert claims.all() == {1, 2, 3, 5, 99}
         assert claims.among([1, 4, 5, 6, 99]) == {1, 5, 99}
         assert claims.reenqueue_ever_ordered([1, 2, 3, 4]) == 3
         assert claims.reenqueue_changed(datetime.now(UTC), set()) == 5
 
 
+@pytest.mark.usefixtures("pages_of_two")
 def test_what_changed_by_a_clock_that_is_behind_is_published_again(place: Place, shop: Shop) -> None:
     """An order has the time of the API's machine, which may be another than the loader's."""
     shop.sell(1, 2)
     with OrdersDatabase(place.environment["GEAR_DATABASE_URL"]) as database:
-        claims = Claims(730, database, RetryPolicy(1), page_items=2)
+        claims = Claims(730, database, RetryPolicy(1))
         with reenqueue_after_swap(claims, datetime.now(UTC), claims.all()):
             shop.sell(4)
             shop.cancel(1)

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from indexer.cli import load_metrics
 from indexer.cli.load_metrics import LoadMetrics
 from indexer.cli.progress import LoadProgress
 from indexer.loading.report import LoadReport
@@ -30,11 +33,12 @@ def test_a_load_leaves_its_result(place: Place) -> None:
     assert values_of(file)["gear_load_succeeded"] == 0
 
 
-def test_progress_is_written_while_it_runs(tmp_path: Path) -> None:
+def test_progress_is_written_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load_metrics, "WRITE_SECONDS", 0)
     file, report = tmp_path / "load.prom", LoadReport(730, "gear-730")
     with (
         LoadProgress(1000, quiet=True) as shown,
-        LoadMetrics(shown, file, report, 1000, write_seconds=0) as progress,
+        LoadMetrics(shown, file, report, 1000) as progress,
     ):
         assert values_of(file)["gear_load_progress_ratio"] == 0
         progress.show(250, 10)

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from indexer.cli import progress
 from indexer.cli.progress import LoadProgress
 from tests.support.indexer.fixtures import Place, items, lines
 
@@ -38,12 +39,15 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def test_elsewhere_lines_tell_rate_and_what_remains(capsys: pytest.CaptureFixture[str]) -> None:
-    with LoadProgress(1000, quiet=False, line_seconds=0) as shown:
+def test_elsewhere_lines_tell_rate_and_what_remains(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0)
+    with LoadProgress(1000, quiet=False) as shown:
         shown.show(250, 10)
-    with LoadProgress(None, quiet=False, line_seconds=0) as shown:
+    with LoadProgress(None, quiet=False) as shown:
         shown.show(250, 10)
-    with LoadProgress(1000, quiet=True, line_seconds=0) as shown:
+    with LoadProgress(1000, quiet=True) as shown:
         shown.show(250, 10)
         shown.say("something")
     with_total, without_total = capsys.readouterr().err.splitlines()

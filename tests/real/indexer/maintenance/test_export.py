@@ -10,7 +10,7 @@ import zstandard
 
 from indexer.documents.checked_item import LoadedItem
 from indexer.errors import CommandError
-from indexer.maintenance.export import Export
+from indexer.maintenance import export
 from mappings.names import products_of
 from tests.support.indexer.fixtures import Place, items, lines
 
@@ -93,21 +93,23 @@ def test_an_empty_platform_is_an_empty_file_and_nothing_loaded_is_an_error(place
     assert exported(place, "empty.ndjson") == b""
 
 
-def test_what_is_loaded_meanwhile_is_not_in_it(place: Place) -> None:
+def test_what_is_loaded_meanwhile_is_not_in_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "PAGE_ITEMS", 4)
     place.put(items(10))
-    pieces = Export(place.client, place.alias, page_items=4).pieces()
+    pieces = export.Export(place.client, place.alias).pieces()
     first = next(pieces)
     place.load(items(3, first=500), "--keep", "2", "--min-share", "0")
     ids = [orjson.loads(line)["id"] for line in (first + b"".join(pieces)).splitlines()]
     assert ids == list(range(1, 11))
 
 
-def test_a_point_in_time_that_the_engine_lost_is_an_error(place: Place) -> None:
+def test_a_point_in_time_that_the_engine_lost_is_an_error(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "PAGE_ITEMS", 2)
     place.put(items(5))
-    export = Export(place.client, place.alias, page_items=2)
-    pieces = export.pieces()
+    interrupted = export.Export(place.client, place.alias)
+    pieces = interrupted.pieces()
     next(pieces)
-    place.client.transport.perform_request("DELETE", "/_search/point_in_time", body={"pit_id": [export.scan.id]})
+    place.client.transport.perform_request("DELETE", "/_search/point_in_time", body={"pit_id": [interrupted.scan.id]})
     with pytest.raises(CommandError, match=r"lost the point in time .* after 2 items"):
         b"".join(pieces)
 

@@ -1,9 +1,5 @@
 """status, rollback and prune: what serves, the one before, and no more of what nobody needs."""
 
-import os
-import pty
-import subprocess
-import sys
 from dataclasses import replace
 
 from mappings.definition import read_definition
@@ -66,21 +62,6 @@ def test_status_shows_a_closed_generation_beside_the_others(place: Place) -> Non
     assert f"{closed}  kept  ? items, ? MB" in place.run("status").stdout
     place.client.indices.close(index=serving)
     assert place.json("status", "--platform", "730")["items"] is None
-
-
-def test_on_a_terminal_status_shows_a_table(place: Place) -> None:
-    index = place.load(items(1200))["index"]
-    command = [sys.executable, "-c", "from indexer.cli.main import main; main()", "status"]
-    terminal, end = pty.openpty()
-    try:
-        subprocess.run(command, stdout=end, env={**os.environ, "COLUMNS": "200"}, check=True, timeout=60)
-        shown = os.read(terminal, 1 << 16).decode()
-    finally:
-        os.close(end)
-        os.close(terminal)
-    (row,) = [line.split() for line in shown.splitlines() if line.lstrip("\x1b[0m ").startswith(f"{index} ")]
-    assert row[1:3] == ["serving", "1,200"]
-    assert "generation" in shown
 
 
 def test_rollback_serves_the_previous_generation_and_back(place: Place) -> None:

@@ -70,7 +70,7 @@ async def test_every_answer_shows_items_as_they_were_loaded(opensearch_url: str,
         assert all(LOADED[each["id"]][:-1] in grouped.content for each in grouped.json()["gear"])
         single = await app.client.get("/v1/gear/2?platform=730")
         assert LOADED[2] in single.content
-        export = Export(client, app.settings.alias(730), page_items=4)
+        export = Export(client, app.settings.alias(730))
         exported = [orjson.loads(line) for line in b"".join(export.pieces()).splitlines()]
         assert [orjson.dumps({**each, "listedAt": 0}) for each in exported] == [
             orjson.dumps({**orjson.loads(LOADED[number]), "listedAt": 0}) for number in sorted(LOADED)

@@ -91,7 +91,7 @@ def test_counts_of_the_engine_are_read_by_facet_and_value() -> None:
 
 
 def test_our_index_is_measured_by_hand_for_facets_and_whole_results_beside_a_plain_index() -> None:
-    own = Peer(OWN, "", "", {}, "own", facets_and_pages_only=True)
+    own = Peer(OWN, "", "", {}, "own")
     plain = Peer(PLAIN, "", "", {}, "plain")
     assert {name for name, workload in WORKLOADS.items() if own.can_run(workload)} == {"export", "facets", "facets_hot"}
     assert plain.can_run(WORKLOADS["facets_hot"])

@@ -9,9 +9,8 @@ import pytest
 
 from indexer.doctor import cluster, indices
 from indexer.doctor.checks import check_platform
-from indexer.doctor.facts import EngineFacts, IndexFacts, Template, have_room, required_free
+from indexer.doctor.facts import EngineFacts, IndexFacts, LockFacts, Template, have_room, required_free
 from indexer.doctor.findings import Action, Code, Finding, Repair, Severity
-from indexer.doctor.locks import LockFacts
 from indexer.doctor.orders import check_disagreement, check_late, database_fault
 from indexer.engine.drift import analysis_differences, defined_listings, field_differences
 from indexer.locking.owner import Owner
@@ -32,12 +31,12 @@ ENGINE = EngineFacts(
 )
 
 
-def platform_findings(*indices: IndexFacts, older_than: float = 3600.0, keep: int = 2) -> list[Finding]:
-    return list(check_platform(platform_facts(*indices), older_than=older_than, keep=keep))
+def platform_findings(*indices: IndexFacts, **changed: Any) -> list[Finding]:
+    return list(check_platform(platform_facts(*indices, **changed)))
 
 
 def index_findings(index: IndexFacts, *, data_nodes: int = 1, room: bool = True) -> list[Finding]:
-    return list(indices.check_index(730, index, LISTINGS, DEFINITION.fingerprint, data_nodes=data_nodes, room=room))
+    return list(indices.check_index(platform_facts(data_nodes=data_nodes, room=room), index, LISTINGS))
 
 
 def test_nothing_is_said_of_what_is_in_order() -> None:
@@ -172,9 +171,9 @@ def test_a_text_that_is_no_watermark_is_refused() -> None:
 )
 def test_the_first_pattern_that_fits_decides_on_auto_creation(setting: str, creates: bool) -> None:
     assert cluster.may_create(setting, ALIAS) is creates
-    findings = cluster.check_auto_create(730, ALIAS, replace(ENGINE, auto_create=setting), ())
+    findings = cluster.check_auto_create(replace(ENGINE, auto_create=setting), platform_facts())
     assert [finding.code for finding in findings] == [Code.AUTO_CREATE] * creates
-    assert list(cluster.check_auto_create(730, ALIAS, ENGINE, (an_index(1, ALIAS),))) == [], "the name is taken"
+    assert list(cluster.check_auto_create(ENGINE, platform_facts(an_index(1, ALIAS)))) == [], "the name is taken"
 
 
 def test_templates_are_reported_where_they_catch_our_names() -> None:
@@ -182,7 +181,7 @@ def test_templates_are_reported_where_they_catch_our_names() -> None:
         Template(name, f"_template/{name}", (name,))
         for name in ("gear-*", "*", "gear-730-2*", "*-products", "logs-*", "gear-440")
     )
-    findings = cluster.check_templates(730, ALIAS, replace(ENGINE, templates=templates))
+    findings = cluster.check_templates(replace(ENGINE, templates=templates), platform_facts())
     assert [finding.subject for finding in findings] == ["gear-*", "*", "gear-730-2*", "*-products"]
 
 
@@ -265,7 +264,7 @@ def test_a_definition_may_fix_the_number_of_copies() -> None:
     settings = {**DEFINITION.body["settings"], "index": {**index, "number_of_replicas": 1}}
     fixed = defined_listings(replace(DEFINITION, body={**DEFINITION.body, "settings": settings}))
     few = set_to(an_index(1), number_of_replicas="0")
-    (finding,) = indices.check_index(730, few, fixed, DEFINITION.fingerprint, data_nodes=3, room=True)
+    (finding,) = indices.check_index(platform_facts(data_nodes=3, room=True), few, fixed)
     assert finding.repair == Repair(Action.PUT_SETTINGS, an_index(1).name, {"number_of_replicas": 1})
     assert "0 copies where 1 are possible" in finding.message
 
@@ -285,7 +284,7 @@ def test_a_load_under_a_lock_is_dead_when_its_owner_is() -> None:
 
     def codes(*locks: LockFacts) -> list[Code]:
         facts = platform_facts(an_index(1, ALIAS), unfinished, locks=locks)
-        return [finding.code for finding in check_platform(facts, older_than=3600.0, keep=2)]
+        return [finding.code for finding in check_platform(facts)]
 
     dead = [Code.STALE_LOCK, Code.UNFINISHED_LOAD]
     assert codes() == dead[1:]

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from indexer.doctor.checks import check_altered, check_named, check_platform
-from indexer.doctor.facts import IndexFacts
+from indexer.doctor.facts import IndexFacts, LockFacts
 from indexer.doctor.findings import Action, Code, Finding, Repair, Severity
-from indexer.doctor.locks import LockFacts
 from indexer.locking.owner import Owner
 from indexer.locking.record import LockRecord
 from indexer.products.comparison import AlteredProducts, NamedProducts
@@ -24,7 +23,7 @@ def findings_of(
     *indices: IndexFacts, products: tuple[IndexFacts, ...], locks: tuple[LockFacts, ...] = ()
 ) -> list[Finding]:
     facts = platform_facts(*indices, products=products, locks=locks)
-    return list(check_platform(facts, older_than=3600.0, keep=2))
+    return list(check_platform(facts))
 
 
 def with_aliases(index: IndexFacts, *aliases: str) -> IndexFacts:
