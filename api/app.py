@@ -44,8 +44,8 @@ from api.http.json_body import BODY_SECONDS
 from api.http.request_id import RequestIdMiddleware
 from api.orders.expiry import expiry
 from api.orders.index_sync import IndexSync
-from api.orders.responses import order_entries
 from api.orders.sandbox.worker import sandbox_moves
+from api.orders.service import entry_of
 from api.retention import retention
 from api.saved_searches.matcher import MATCHER_LIMITS, MatcherLimits
 from api.services import Services, open_services
@@ -205,7 +205,7 @@ async def background_workers(
         leases = services.change_feed.recorder.lease, matcher.lease
         await stack.enter_async_context(releasing(*leases, stop=stop))
         if settings.deliver_callbacks:
-            entries = order_entries(orders.platforms, settings.public_url)
+            entries = partial(entry_of, orders)
             dispatcher = await stack.enter_async_context(dispatching(store, entries, settings, stop, trace_configs))
             orders.workers.append(dispatcher.worker)
             workers.append(dispatcher.worker)

@@ -19,7 +19,7 @@ from api.log import log
 from api.settings import Settings
 from api.webhooks import schedule
 from api.webhooks.limits import FreeCapacity, ReceiverLimits, TokenWeights
-from api.webhooks.payload import EntryOf, event_of, message_id, message_of
+from api.webhooks.payload import EntryOf, PlatformFileGoneError, event_of, message_id, message_of
 from api.webhooks.sender import Sender, SendResult
 from mappings.timestamps import rfc3339
 from store.connection.engine import Store
@@ -192,11 +192,11 @@ class Dispatcher:
         """
         try:
             message = message_of(work, self._entry_of, now)
-            if message is None:
-                return None
             if not work.secrets:  # no endpoint of the token covers the address
                 return SendResult("refused", None, None, 0)
             return await self._sender.send(message)
+        except PlatformFileGoneError:
+            return None
         except Exception:
             log.exception("callback attempt failed unexpectedly; report it", **_identity(work))
             return SendResult("unreachable", None, None, 0)
