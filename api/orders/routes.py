@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
-from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi.responses import RedirectResponse
 
 from api.auth import FulfilToken, OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
@@ -221,8 +221,7 @@ async def order_page(
         raise ApiError("order_not_found", "no order has this address")
     target = page.next_url(order)
     if target is not None:
-        location = quote(target, safe=":/%#?=@[]!$&'()*+,;~")
-        return Response(status_code=303, headers={**page.headers(order), "Location": location})
+        return RedirectResponse(target, 303, page.headers(order))
     spoken = page.language_of(language, request.headers.get("Accept-Language", ""))
     content = page.render(order, platform_of(order, services.platforms), spoken)
     version = page.version_of(content)

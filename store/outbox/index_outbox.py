@@ -145,10 +145,9 @@ async def mark_failed(
     await connection.execute(update(index_outbox).where(*conditions).values(values))
 
 
-async def resume(connection: AsyncConnection) -> int:
-    """Takes up again what is set aside; returns how many items that are."""
-    resumed = await connection.execute(update(index_outbox).where(UPDATE_PENDING, _SET_ASIDE).values(failures=0))
-    return resumed.rowcount
+async def resume(connection: AsyncConnection) -> None:
+    """Takes up again what is set aside."""
+    await connection.execute(update(index_outbox).where(UPDATE_PENDING, _SET_ASIDE).values(failures=0))
 
 
 async def pending(
