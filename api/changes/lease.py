@@ -25,7 +25,6 @@ class Lease:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether it need not be renewed yet."""
         return time.monotonic() - self._renewed_at < self._renew_seconds
 
     def lose(self) -> None:

@@ -43,5 +43,4 @@ def order_entry(order: Order, platforms: Platforms, public_url: str) -> dict[str
 
 
 def history_entries(events: Sequence[OrderEvent]) -> list[dict[str, Any]]:
-    """The changes of an order, oldest first."""
     return [{"state": event.state, "at": rfc3339(event.at), "reason": event.reason} for event in events]

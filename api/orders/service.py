@@ -37,7 +37,7 @@ from store import audit
 from store.auth.tokens import Token
 from store.connection.errors import ItemTaken, QuotaExceeded, Superseded
 from store.orders import idempotency, orders, quotas, sandbox
-from store.orders.idempotency import NO_REFUSALS, KeyState, Refusals, StoredResponse
+from store.orders.idempotency import NO_REFUSALS, Refusals, StoredResponse
 from store.records import NewOrder, Order
 
 FINAL: Final = frozenset({"item_not_found", "item_unavailable", "price_changed", "not_enough"})
@@ -110,11 +110,11 @@ async def place(purchase: Purchase) -> Placed:
 
 async def _earlier(purchase: Purchase) -> tuple[Placed | None, Refusals]:
     """The response to an earlier call that this one repeats, and the earlier calls with its key that were refused."""
-    state = KeyState(stored=None, refusals=NO_REFUSALS)
+    stored, refusals = None, NO_REFUSALS
     async with purchase.services.store.reading() as connection:
         if purchase.stored_key is not None:
-            state = await idempotency.find(connection, purchase.token.id, purchase.stored_key)
-        return await _replay(connection, purchase, state.stored), state.refusals
+            stored, refusals = await idempotency.find(connection, purchase.token.id, purchase.stored_key)
+        return await _replay(connection, purchase, stored), refusals
 
 
 async def _replay(connection: AsyncConnection, purchase: Purchase, stored: StoredResponse | None) -> Placed | None:

@@ -93,7 +93,6 @@ class FreeCapacity:
 
     @property
     def left(self) -> int:
-        """How many attempts may start."""
         return sum(max(0, left) for left in self._left.values())
 
     def saturated(self) -> Saturated:
@@ -107,7 +106,6 @@ class FreeCapacity:
         )
 
     def admit(self, receiver: str, token_id: str, *, sandbox: bool) -> bool:
-        """Counts one more attempt, if the limits allow it."""
         if self._left[sandbox] <= 0 or self._is_saturated(receiver) or self._has_its_share(token_id, sandbox):
             return False
         self._left[sandbox] -= 1

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, case, delete, false, func, insert, literal, select, true, update
+from sqlalchemy import ColumnElement, and_, case, delete, func, insert, literal, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import ItemTaken
-from store.connection.upsert import upsert
 from store.newest import Position, page_after
 from store.orders import holds
 from store.outbox import callbacks, index_outbox
@@ -147,14 +147,7 @@ async def list_newest(
     connection: AsyncConnection, order_filter: OrderFilter, after: Position | None, limit: int
 ) -> list[Order]:
     """A page of at most `limit` orders after a position, or the first page."""
-    conditions = [
-        orders.c.sandbox == (true() if order_filter.sandbox else false()),
-        *(
-            orders.c[name] == value
-            for name in ("token_id", "state", "account", "item")
-            if (value := getattr(order_filter, name)) is not None
-        ),
-    ]
+    conditions = [orders.c[name] == value for name, value in vars(order_filter).items() if value is not None]
     statement = page_after(orders, conditions, after, limit)
     return [Order(**row._mapping) for row in await connection.execute(statement)]
 

@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import Select, bindparam, case, func, null, or_, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.bound_items import bound_among
-from store.connection.upsert import upsert
 from store.leases import is_free
 from store.schema import UPDATE_PENDING, index_outbox
 
