@@ -34,7 +34,6 @@ import api.telemetry.routes
 import api.vocabulary.routes
 from api.auth import charge_address
 from api.background import PeriodicWorker, StopDeadline, running
-from api.changes.lease import releasing
 from api.changes.recorder import INTERVALS, Intervals
 from api.http.admission import Admission
 from api.http.connections import ConnectionLimit
@@ -44,8 +43,8 @@ from api.http.json_body import BODY_SECONDS
 from api.http.request_id import RequestIdMiddleware
 from api.orders.expiry import expiry
 from api.orders.index_sync import IndexSync
-from api.orders.responses import order_entries
 from api.orders.sandbox.worker import sandbox_moves
+from api.orders.service import entry_of
 from api.retention import retention
 from api.saved_searches.matcher import MATCHER_LIMITS, MatcherLimits
 from api.services import Services, open_services
@@ -202,10 +201,9 @@ async def background_workers(
         count_expired = partial(orders.metrics.count_transitions, "failed")
         workers.append(expiry(store, settings.order_expiry, orders.wake_workers, count_expired))
     async with AsyncExitStack() as stack:
-        leases = services.change_feed.recorder.lease, matcher.lease
-        await stack.enter_async_context(releasing(*leases, stop=stop))
+        stack.push_async_callback(stop.close, services.change_feed.recorder.lease.release, matcher.lease.release)
         if settings.deliver_callbacks:
-            entries = order_entries(orders.platforms, settings.public_url)
+            entries = partial(entry_of, orders)
             dispatcher = await stack.enter_async_context(dispatching(store, entries, settings, stop, trace_configs))
             orders.workers.append(dispatcher.worker)
             workers.append(dispatcher.worker)

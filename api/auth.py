@@ -74,7 +74,7 @@ async def _charged_token(request: Request, limits: RateLimits, plaintext: str, *
     """
     cache = service_of(request, TokenCache)
     if not cache.knows(plaintext):  # one that was found before is worth looking up again
-        await limits.check_address(request.scope)
+        await limits.charge_address(request.scope, 0)
     try:
         token = await valid_token(request, cache, plaintext, allow_stale=allow_stale)
     except ApiError:

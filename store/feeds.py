@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import delete, insert, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.connection.upsert import upsert
 from store.leases import LeaseLostError, Leases
 from store.records import LogPosition
 from store.schema import feed_segments, feeds

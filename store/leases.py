@@ -45,7 +45,6 @@ class Leases:
         return bool((await connection.execute(statement.where(self._is_free(now)).values(values))).rowcount)
 
     async def is_elsewhere(self, connection: AsyncConnection, name: str, owner: str, now: datetime) -> bool:
-        """Whether another owner has the lease."""
         columns = self.table.c
         others = columns.name == name, columns.owner != owner, ~self._is_free(now)
         return (await connection.execute(select(columns.name).where(*others))).first() is not None

@@ -16,7 +16,6 @@ class Actor:
 
     @classmethod
     def command(cls, user: str) -> "Actor":
-        """The user who runs a command."""
         return cls("command", user)
 
 

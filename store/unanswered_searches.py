@@ -6,9 +6,9 @@ from datetime import date
 from typing import Final, NamedTuple
 
 from sqlalchemy import delete, func, select
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.connection.upsert import upsert
 from store.schema import unanswered_searches
 
 MAX_TEXTS_A_DAY: Final = 5000
@@ -88,5 +88,4 @@ async def read(
 
 
 async def erase_older(connection: AsyncConnection, day: date) -> None:
-    """Erases the counts of all days before this one."""
     await connection.execute(delete(unanswered_searches).where(unanswered_searches.c.day < day.isoformat()))

@@ -108,10 +108,10 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
     },
     "store": {
         "connection": (set(), "it runs transactions, whatever is in them"),
-        "outbox": ({"connection"}, "rows to be sent, whoever wrote them"),
+        "outbox": (set(), "rows to be sent, whoever wrote them"),
         "orders": ({"connection", "outbox"}, "an order fills the outbox in its own transaction"),
         "auth": ({"connection"}, "tokens and keys know no order"),
-        "saved_searches": ({"connection", "outbox"}, "a match fills the outbox in its own transaction"),
+        "saved_searches": ({"outbox"}, "a match fills the outbox in its own transaction"),
         "migrations": (set(), "each is as it was when it was written"),
     },
     "mappings": {

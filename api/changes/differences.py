@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ COMPARED: Final = 500  # ids, then others have the event loop
 
 Ids = AsyncGenerator[list[int], None]
 Differences = AsyncGenerator[list[Difference], None]
+Page = TypeVar("Page")
 
 _CONTENT: Final = ("digest.a", "digest.b", "digest.c", "digest.d", "bound")
 
@@ -112,9 +113,11 @@ async def diff_same_index(before: Snapshot, after: Snapshot, positions: Sequence
         yield _differences(after.platform, [(earlier.get(document.id), document) for document in page])
     deleted_ids = set[int]()
     if missing:
-        async with aclosing(_joined(deleted, _differing(before, after, only_deleted=True))) as candidates:
+        async with aclosing(joined(deleted, _differing(before, after, only_deleted=True))) as candidates:
             async for ids in candidates:
-                absent = await _deleted(before, after, [each for each in ids if each not in deleted_ids])
+                unseen = [each for each in ids if each not in deleted_ids]
+                earlier, later = await _documents(before, after, unseen, with_items=False)
+                absent = {each: document for each, document in earlier.items() if each not in later}
                 deleted_ids |= absent.keys()
                 yield _differences(after.platform, [(document, None) for document in absent.values()])
                 if len(deleted_ids) == missing:
@@ -138,7 +141,8 @@ async def diff_indices(before: Snapshot | None, after: Snapshot) -> Differences:
         return
     async with aclosing(_differing(before, after, only_deleted=False)) as differing:
         async for ids in differing:
-            yield await _of_ids(before, after, ids)
+            earlier, later = await _documents(before, after, ids, with_items=True)
+            yield _differences(after.platform, [(earlier.get(each), later.get(each)) for each in ids])
 
 
 def _differences(platform: int, documents: Sequence[tuple[_Document | None, _Document | None]]) -> list[Difference]:
@@ -153,26 +157,19 @@ def _differences(platform: int, documents: Sequence[tuple[_Document | None, _Doc
     return differences
 
 
-async def _of_ids(before: Snapshot, after: Snapshot, ids: Sequence[int]) -> list[Difference]:
-    earlier, later = await gather_or_cancel(
-        before.documents(ids, with_items=False), after.documents(ids, with_items=True)
-    )
-    return _differences(after.platform, [(earlier.get(each), later.get(each)) for each in ids])
+async def _documents(
+    before: Snapshot, after: Snapshot, ids: Sequence[int], *, with_items: bool
+) -> list[dict[int, _Document]]:
+    """These items before and after, `with_items` as readers see them afterwards."""
+    return await gather_or_cancel(before.documents(ids, with_items=False), after.documents(ids, with_items=with_items))
 
 
-async def _deleted(before: Snapshot, after: Snapshot, ids: Sequence[int]) -> dict[int, _Document]:
-    """Those of the items that were there before and are not after."""
-    earlier, later = await gather_or_cancel(
-        before.documents(ids, with_items=False), after.documents(ids, with_items=False)
-    )
-    return {each: document for each, document in earlier.items() if each not in later}
-
-
-async def _joined(*parts: Ids) -> Ids:
+async def joined(*parts: AsyncGenerator[Page, None]) -> AsyncGenerator[Page, None]:
+    """The pages of all parts, one part after the other."""
     for part in parts:
         async with aclosing(part):
-            async for ids in part:
-                yield ids
+            async for page in part:
+                yield page
 
 
 async def _differing(before: Snapshot, after: Snapshot, *, only_deleted: bool) -> Ids:

@@ -2,13 +2,11 @@
 
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.background import StopDeadline
 from store.connection.engine import Store
 from store.leases import LeaseLostError, Leases
 
@@ -27,7 +25,6 @@ class Lease:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether it need not be renewed yet."""
         return time.monotonic() - self._renewed_at < self._renew_seconds
 
     def lose(self) -> None:
@@ -57,18 +54,6 @@ class Lease:
             raise LeaseLostError
 
     async def release(self) -> None:
-        """Leaves it to another worker; raises StoreUnavailable."""
+        """Leaves it to another worker at once: else it ends by itself. Raises StoreUnavailable."""
         async with self._store.transaction() as connection:
             await self._leases.release(connection, self._name, self._owner)
-
-
-@asynccontextmanager
-async def releasing(*leases: Lease, stop: StopDeadline) -> AsyncIterator[None]:
-    """Releases the leases after the block, when their workers have stopped, all at the same time.
-
-    One that is not released in time ends by itself.
-    """
-    try:
-        yield
-    finally:
-        await stop.close(*(lease.release for lease in leases))

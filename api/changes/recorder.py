@@ -11,7 +11,14 @@ from typing import Final
 import msgspec
 
 from api.background import backoff_seconds
-from api.changes.differences import Differences, Snapshot, diff_after_lost_snapshot, diff_indices, diff_same_index
+from api.changes.differences import (
+    Differences,
+    Snapshot,
+    diff_after_lost_snapshot,
+    diff_indices,
+    diff_same_index,
+    joined,
+)
 from api.changes.entries import Difference
 from api.changes.lease import Lease
 from api.changes.log import ChangeLog, new_segment
@@ -173,7 +180,7 @@ class Recorder:
             segment = None
         for key, serving in moved.items():
             following[key] = await self._snapshot(serving)
-            async with aclosing(self._differences(int(key), state.get(key), following[key])) as parts:
+            async with aclosing(await self._differences(int(key), state.get(key), following[key])) as parts:
                 async for differences in parts:
                     await self.lease.renew()
                     if differences and segment is None:
@@ -207,34 +214,28 @@ class Recorder:
     async def _differences(
         self, platform: int, before: RecordedSnapshot | None, after: RecordedSnapshot
     ) -> Differences:
-        """Raises PitGoneError where the engine lost a snapshot meanwhile, NotLoadedError where it lost the index
-        before.
+        """What leads from one snapshot to the next. Raises PitGoneError where the engine lost a snapshot meanwhile,
+        NotLoadedError where it lost the index before.
         """
         later = Snapshot(self._engine, platform, after.pit)
-        parts = [diff_indices(None, later)] if before is None else await self._parts(before, later, after.index)
-        for part in parts:
-            async with aclosing(part):
-                async for differences in part:
-                    yield differences
-
-    async def _parts(self, before: RecordedSnapshot, later: Snapshot, index: str) -> Sequence[Differences]:
-        """What leads from one snapshot to the next."""
-        earlier, positions = Snapshot(self._engine, later.platform, before.pit), before.known_positions
-        deleted = self._engine.deleted_since(later.platform, before.at - CLOCK_SKEW)
+        if before is None:
+            return diff_indices(None, later)
+        earlier, positions = Snapshot(self._engine, platform, before.pit), before.known_positions
+        deleted = self._engine.deleted_since(platform, before.at - CLOCK_SKEW)
         try:
             await earlier.count()
         except PitGoneError:
             log.warning(
                 "a snapshot of the change feed is lost: all that was written since is recorded", index=before.index
             )
-            if before.index == index:
-                return [diff_after_lost_snapshot(later, positions, deleted)]
+            if before.index == after.index:
+                return diff_after_lost_snapshot(later, positions, deleted)
             pit, _ = await self._open_snapshot(before.index)
-            earlier = Snapshot(self._engine, later.platform, pit)
-            return [diff_after_lost_snapshot(earlier, positions, deleted), diff_indices(earlier, later)]
-        if before.index == index:
-            return [diff_same_index(earlier, later, positions, deleted)]
-        return [diff_indices(earlier, later)]
+            earlier = Snapshot(self._engine, platform, pit)
+            return joined(diff_after_lost_snapshot(earlier, positions, deleted), diff_indices(earlier, later))
+        if before.index == after.index:
+            return diff_same_index(earlier, later, positions, deleted)
+        return diff_indices(earlier, later)
 
     async def _append(self, segment: Segment, last: int, differences: Sequence[Difference]) -> int:
         """Writes the changes after the number `last`; returns that of the last one."""

@@ -97,7 +97,7 @@ class Tail:
 
         Raises ApiError, StoreUnavailable.
         """
-        feed = await self.find()
+        feed = await self._finding.result()
         return await self._starting.result() if feed is None or feed.state is None else feed
 
     async def _start(self) -> Feed:
@@ -107,7 +107,11 @@ class Tail:
         self._wake_recorder()
         try:
             async with asyncio.timeout(START_SECONDS):
-                return await self._started()
+                while True:
+                    feed = await self._finding.result()
+                    if feed is not None and feed.state is not None:
+                        return feed
+                    await asyncio.sleep(0.05)
         except TimeoutError as error:
             raise ApiError("search_unavailable", STARTING) from error
 
@@ -125,7 +129,7 @@ class Tail:
             if group is not None and group.covers(since):
                 page = ChangePage([], group.end, more=False)
             else:
-                page = await self._read(subscription, since, limit)
+                page = await self._read(await self._finding.result(), subscription, since, limit)
             left = until - loop.time()
             if self.is_closed and left > 0 and not page.changes:
                 await asyncio.sleep(min(left, CLOSED_SECONDS))
@@ -136,8 +140,7 @@ class Tail:
             if following is not None and (not following.changes or following.changes[-1].seq > page.end.seq):
                 return following, page.end.seq
 
-    async def _read(self, subscription: Subscription, since: LogPosition, limit: int) -> ChangePage:
-        feed = await self.find()
+    async def _read(self, feed: Feed | None, subscription: Subscription, since: LogPosition, limit: int) -> ChangePage:
         if feed is None:
             raise ApiError("bookmark_expired")
         async with self._reading:
@@ -178,7 +181,7 @@ class Tail:
                     await self._committed.wait()
             self._committed.clear()
             try:
-                feed = await self.find()
+                feed = await self._finding.result()
             except StoreUnavailable:  # logged by others
                 for group in self._groups.values():
                     group.is_current = False
@@ -196,10 +199,7 @@ class Tail:
     async def _ask(self, feed: Feed | None, group: _Group) -> None:
         """Answers the readers of a group if there is something for them."""
         try:
-            if feed is None:
-                raise ApiError("bookmark_expired")
-            async with self._reading:
-                page = await self._log.read(feed, group.subscription, group.end, MAX_CHANGES)
+            page = await self._read(feed, group.subscription, group.end, MAX_CHANGES)
         except ApiError as error:
             if error.code == "bookmark_expired":
                 self._fail(group, error)
@@ -226,24 +226,11 @@ class Tail:
         if self._groups.get(group.subscription.key) is group:
             del self._groups[group.subscription.key]
 
-    async def find(self) -> Feed | None:
-        """The feed, which goes on being recorded while it is asked for; None while nobody reads it.
-
-        Raises StoreUnavailable.
-        """
-        return await self._finding.result()
-
     async def _find(self) -> Feed | None:
+        """The feed, which goes on being recorded while it is asked for; None while nobody reads it."""
         async with self._store.reading() as connection:
             feed = await feeds.find(connection, self._log.feed)
         if feed is not None and datetime.now(UTC) - feed.read_at > timedelta(seconds=READ_AT_SECONDS):
             async with self._store.transaction() as connection:
                 await feeds.activate(connection, self._log.feed, datetime.now(UTC))
         return feed
-
-    async def _started(self) -> Feed:
-        while True:
-            feed = await self.find()
-            if feed is not None and feed.state is not None:
-                return feed
-            await asyncio.sleep(0.05)

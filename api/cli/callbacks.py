@@ -4,6 +4,7 @@ import asyncio
 import json
 import signal
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -58,7 +59,7 @@ def deliver(production: bool) -> None:
 
 async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
     from api.background import StopDeadline, running
-    from api.orders.responses import order_entries
+    from api.orders.responses import order_entry
     from api.telemetry import tracing
     from api.webhooks.dispatcher import dispatching
     from store.connection.engine import Store
@@ -68,7 +69,8 @@ async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
     store = Store(settings.database_url, connections=settings.database_pool_size, cipher=settings.cipher)
-    entries, stop = order_entries(platforms, settings.public_url), StopDeadline()
+    entries = partial(order_entry, platforms=platforms, public_url=settings.public_url)
+    stop = StopDeadline()
     try:
         async with (
             tracing.exporting(settings, store) as trace_configs,

@@ -44,12 +44,11 @@ async def apply_expiry(
             return await batches.expire(connection, order_ids, now)
 
     async with store.reading() as connection:
-        oldest = await batches.next_expiry(connection, failing.paused())
-        is_due = oldest is not None and oldest + after <= now
-        due = await batches.expirable(connection, now - after, BATCH, failing.paused()) if is_due else []
-    if not is_due:
+        oldest = await batches.oldest_created(connection, BATCH, failing.paused())
+    due = [order_id for order_id, placed_at in oldest.items() if placed_at + after <= now]
+    if not due:
         # an order that is placed from now on is not due before the whole expiry has passed
-        seconds = (after if oldest is None else oldest + after - now).total_seconds()
+        seconds = (next(iter(oldest.values()), now) + after - now).total_seconds()
         return [], min(INTERVAL_SECONDS, max(MIN_INTERVAL_SECONDS, seconds))
     expired = await failing.run(due, expire)
     return expired, 0.0 if expired else MIN_INTERVAL_SECONDS

@@ -1,15 +1,26 @@
 """Orders as clients see them in JSON. Pure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from api.webhooks.payload import PlatformFileGoneError
 from mappings.money import json_number
 from mappings.platforms import Platform, Platforms
 from mappings.timestamps import rfc3339
 from store.records import Order, OrderEvent
 
 
-def order_entry(order: Order, platform: Platform, public_url: str) -> dict[str, Any]:
+def platform_of(order: Order, platforms: Platforms) -> Platform:
+    platform = platforms.by_id(order.platform)
+    if platform is None:
+        message = f"order {order.id} is of platform {order.platform}, which has no file: put it back"
+        raise PlatformFileGoneError(message)
+    return platform
+
+
+def order_entry(order: Order, platforms: Platforms, public_url: str) -> dict[str, Any]:
+    """An order as the contract shapes it; raises PlatformFileGoneError."""
+    platform = platform_of(order, platforms)
     digits = platform.minor_digits
     return {
         "id": order.id,
@@ -31,16 +42,5 @@ def order_entry(order: Order, platform: Platform, public_url: str) -> dict[str, 
     }
 
 
-def order_entries(platforms: Platforms, public_url: str) -> Callable[[Order], dict[str, Any] | None]:
-    """Gives an order as the contract shapes it, and None where its platform's file is gone."""
-
-    def entry_of(order: Order) -> dict[str, Any] | None:
-        platform = platforms.by_id(order.platform)
-        return None if platform is None else order_entry(order, platform, public_url)
-
-    return entry_of
-
-
 def history_entries(events: Sequence[OrderEvent]) -> list[dict[str, Any]]:
-    """The changes of an order, oldest first."""
     return [{"state": event.state, "at": rfc3339(event.at), "reason": event.reason} for event in events]

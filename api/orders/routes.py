@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
-from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi.responses import RedirectResponse
 
 from api.auth import FulfilToken, OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
 from api.http.dependencies import NoQuery, only_query
-from api.http.fields import ResourceId
+from api.http.fields import ResourceId, parse_item_id
 from api.http.json_body import body_digest, body_of, json_response, request_body
 from api.http.negotiation import is_unchanged
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, responses
-from api.list_pages import DEFAULT_LIMIT, Cursor, PageLimit
+from api.list_pages import DEFAULT_LIMIT, Cursor, PageLimit, page_of, position_of
 from api.orders import page
 from api.orders.placing.idempotency import KEY_PARAMETER, REPLAYED_HEADER, Call, key_of
-from api.orders.responses import history_entries
+from api.orders.responses import history_entries, platform_of
 from api.orders.schemas import (
     MAX_ACCOUNT_CHARACTERS,
     DeliveriesResponse,
@@ -29,12 +29,13 @@ from api.orders.schemas import (
     OrderWithHistoryResponse,
     TransitionBody,
 )
-from api.orders.service import Placed, entry_of, find_order, find_orders, place_order, platform_of, read_fulfilment
+from api.orders.service import Placed, entry_of, place_order, read_fulfilment
 from api.orders.services import OrderDependency, OrderServices
 from api.orders.transitions import move_order, visible
 from mappings.items.item import Text
 from mappings.timestamps import rfc3339
 from store.orders import orders
+from store.orders.orders import OrderFilter
 from store.outbox import redelivery
 from store.outbox.redelivery import Delivery
 from store.records import Attempt, Order, OrderEvent
@@ -90,7 +91,10 @@ async def order_item(
 )
 async def get_order(order_id: OrderId, token: OrderOrFulfilToken, _: NoQuery, services: OrderDependency) -> Response:
     """The order as it is now; the scope `order` sees its own token's orders, `fulfil` sees all."""
-    return _with_history(services, *await find_order(services, token, order_id))
+    async with services.store.reading() as connection:
+        order = await visible(connection, token, order_id)
+        events = await orders.events(connection, order.id)
+    return _with_history(services, order, events)
 
 
 @router.get(
@@ -109,9 +113,15 @@ async def list_orders(
     cursor: Cursor = None,
 ) -> Response:
     """A page of the orders that have all of this; the scope `order` lists its own token's orders, `fulfil` all."""
-    listed, following = await find_orders(
-        services, token, state=state, account=account, item=item, limit=limit, cursor=cursor
-    )
+    after = position_of(cursor)
+    number = None if item is None else parse_item_id(item)
+    rows: Sequence[Order] = ()
+    if item is None or number is not None:  # else it is no id in canonical form: no order is of such an item
+        owner = None if "fulfil" in token.scopes and not token.sandbox else token.id
+        wanted = OrderFilter(sandbox=token.sandbox, token_id=owner, state=state, account=account, item=number)
+        async with services.store.reading() as connection:
+            rows = await orders.list_newest(connection, wanted, after, limit + 1)
+    listed, following = page_of(rows, limit)
     return json_response({"orders": [entry_of(services, order) for order in listed], "nextCursor": following})
 
 
@@ -211,10 +221,9 @@ async def order_page(
         raise ApiError("order_not_found", "no order has this address")
     target = page.next_url(order)
     if target is not None:
-        location = quote(target, safe=":/%#?=@[]!$&'()*+,;~")
-        return Response(status_code=303, headers={**page.headers(order), "Location": location})
+        return RedirectResponse(target, 303, page.headers(order))
     spoken = page.language_of(language, request.headers.get("Accept-Language", ""))
-    content = page.render(order, platform_of(services, order), spoken)
+    content = page.render(order, platform_of(order, services.platforms), spoken)
     version = page.version_of(content)
     headers = {**page.headers(order), "ETag": version, "Content-Language": spoken, "Vary": "Accept-Language"}
     if is_unchanged(request.headers.get("If-None-Match", ""), version):

@@ -15,7 +15,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.errors import ApiError, invalid
 from api.http.fields import parse_item_id
 from api.known_platforms import known_platform
-from api.list_pages import page_of, position_of
 from api.orders.offers import (
     check_fields,
     check_price,
@@ -38,10 +37,8 @@ from store import audit
 from store.auth.tokens import Token
 from store.connection.errors import ItemTaken, QuotaExceeded, Superseded
 from store.orders import idempotency, orders, quotas, sandbox
-from store.orders.idempotency import NO_REFUSALS, KeyState, Refusals, StoredResponse
-from store.orders.orders import OrderFilter
-from store.records import NewOrder, Order, OrderEvent
-from store.states import State
+from store.orders.idempotency import NO_REFUSALS, Refusals, StoredResponse
+from store.records import NewOrder, Order
 
 FINAL: Final = frozenset({"item_not_found", "item_unavailable", "price_changed", "not_enough"})
 """Refusals that tell a client that nothing was ordered, though another moment might have allowed it."""
@@ -113,11 +110,11 @@ async def place(purchase: Purchase) -> Placed:
 
 async def _earlier(purchase: Purchase) -> tuple[Placed | None, Refusals]:
     """The response to an earlier call that this one repeats, and the earlier calls with its key that were refused."""
-    state = KeyState(stored=None, refusals=NO_REFUSALS)
+    stored, refusals = None, NO_REFUSALS
     async with purchase.services.store.reading() as connection:
         if purchase.stored_key is not None:
-            state = await idempotency.find(connection, purchase.token.id, purchase.stored_key)
-        return await _replay(connection, purchase, state.stored), state.refusals
+            stored, refusals = await idempotency.find(connection, purchase.token.id, purchase.stored_key)
+        return await _replay(connection, purchase, stored), refusals
 
 
 async def _replay(connection: AsyncConnection, purchase: Purchase, stored: StoredResponse | None) -> Placed | None:
@@ -254,42 +251,8 @@ async def place_order(services: OrderServices, token: Token, body: OrderBody, ca
 
 
 def entry_of(services: OrderServices, order: Order) -> dict[str, Any]:
-    """An order as the contract shapes it; raises LookupError where its platform's file is gone."""
-    return order_entry(order, platform_of(services, order), services.settings.public_url)
-
-
-async def find_order(services: OrderServices, token: Token, order_id: str) -> tuple[Order, list[OrderEvent]]:
-    """The order and its history; raises ApiError `order_not_found` for orders that this token must not see."""
-    async with services.store.reading() as connection:
-        order = await visible(connection, token, order_id)
-        return order, await orders.events(connection, order.id)
-
-
-async def find_orders(
-    services: OrderServices,
-    token: Token,
-    *,
-    state: State | None,
-    account: str | None,
-    item: str | None,
-    limit: int,
-    cursor: str | None,
-) -> tuple[Sequence[Order], str | None]:
-    """The page after the cursor, newest first, and the cursor of the next page, None at the end.
-
-    `fulfil` lists every real order; other tokens, and those of a sandbox, list their own.
-    """
-    after = position_of(cursor)
-    number = None if item is None else parse_item_id(item)
-    if item is not None and number is None:
-        return [], None  # digits that are no item's id in canonical form: no order is of such an item
-    everybody = "fulfil" in token.scopes and not token.sandbox
-    order_filter = OrderFilter(
-        sandbox=token.sandbox, token_id=None if everybody else token.id, state=state, account=account, item=number
-    )
-    async with services.store.reading() as connection:
-        rows = await orders.list_newest(connection, order_filter, after, limit + 1)
-    return page_of(rows, limit)
+    """An order as the contract shapes it; raises PlatformFileGoneError."""
+    return order_entry(order, services.platforms, services.settings.public_url)
 
 
 async def read_fulfilment(services: OrderServices, token: Token, order_id: str) -> dict[str, Any]:
@@ -311,14 +274,6 @@ async def read_fulfilment(services: OrderServices, token: Token, order_id: str) 
         "code": order.code,
         "attribution": {"utm_source": order.utm_source, "utm_medium": order.utm_medium} if attributed else None,
     }
-
-
-def platform_of(services: OrderServices, order: Order) -> Platform:
-    """The platform of the order; raises LookupError where its file is gone."""
-    platform = services.platforms.by_id(order.platform)
-    if platform is None:
-        raise LookupError(f"order {order.id} is of platform {order.platform}, which has no file: put it back")
-    return platform
 
 
 async def _validate(request: OrderRequest) -> tuple[NewOrder, Scenario | None]:

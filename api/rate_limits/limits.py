@@ -17,8 +17,6 @@ from api.errors import ApiError
 from api.rate_limits.storage import Quota, WindowCounter
 from store.auth.tokens import Token
 
-OF_ADDRESS = "from this address without a valid token"
-
 Charge = Callable[[int], Awaitable[None]]
 """Charges a token beyond the 1 of its request; raises ApiError `rate_limited`."""
 
@@ -68,24 +66,19 @@ class RateLimits:
 
         return charge
 
-    async def charge_address(self, scope: Scope) -> None:
-        """Charges a request without a valid token to its address; raises ApiError `rate_limited`."""
-        address = address_of(scope)
-        if self._by_address is not None and address is not None:
-            self._require_address(scope, await self._counter.charge(self._by_address, f"address:{address}", 1))
+    async def charge_address(self, scope: Scope, cost: int = 1) -> None:
+        """Charges a request without a valid token to its address; raises ApiError `rate_limited`.
 
-    async def check_address(self, scope: Scope) -> None:
-        """Raises ApiError `rate_limited` if the address is at its limit, so that no token of it need be looked up."""
+        At a cost of 0 only where the address is at its limit, so that no token of it need be looked up.
+        """
         address = address_of(scope)
-        if self._by_address is not None and address is not None:
-            quota = await self._counter.read(self._by_address, f"address:{address}")
-            if not quota.admitted:
-                self._require_address(scope, quota)
-
-    def _require_address(self, scope: Scope, quota: Quota) -> None:
+        if self._by_address is None or address is None:
+            return
+        quota = await self._counter.charge(self._by_address, f"address:{address}", cost)
         if not quota.admitted:
             self._metrics.count_refused("address")
-        _require(scope, quota, OF_ADDRESS)
+        if cost or not quota.admitted:
+            _require(scope, quota, "from this address without a valid token")
 
     @contextmanager
     def search_slot(self, scope: Scope, token: Token) -> Iterator[Charge]:

@@ -3,9 +3,8 @@
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 from urllib.parse import urlsplit
 
 from limits import RateLimitItem
@@ -21,8 +20,6 @@ STORAGE_SECONDS = 0.05  # that a request waits for the shared storage
 RETRY_SECONDS = 1.0  # for which a storage that failed is left alone
 KEYS_CHECKED = 8  # for their end, at each charge: more than a charge adds
 SCHEMES = ("redis", "rediss", "redis+unix")
-
-Counted = TypeVar("Counted")
 
 
 @dataclass(frozen=True)
@@ -86,29 +83,13 @@ class WindowCounter:
             await self._storage.bridge.get_connection().aclose()  # type: ignore[attr-defined]  # of Redis alone
 
     async def charge(self, limit: RateLimitItem, key: str, cost: int) -> Quota:
-        """Charges a key; nothing is charged that is not admitted."""
-
-        async def charged(counter: SlidingWindowCounterRateLimiter) -> Quota:
-            admitted = await counter.hit(limit, key, cost=cost)
-            return await _quota(counter, limit, key, admitted=admitted)
-
-        return await self._ask(charged)
-
-    async def read(self, limit: RateLimitItem, key: str) -> Quota:
-        """What is left for a key, without a charge."""
-
-        async def left(counter: SlidingWindowCounterRateLimiter) -> Quota:
-            return await _quota(counter, limit, key, admitted=await counter.test(limit, key))
-
-        return await self._ask(left)
-
-    async def _ask(self, call: Callable[[SlidingWindowCounterRateLimiter], Awaitable[Counted]]) -> Counted:
+        """Charges a key; nothing is charged that is not admitted. A cost of 0 asks whether 1 would be."""
         if self._shared is not None and time.monotonic() >= self._away_until:
             try:
                 async with asyncio.timeout(self._timeout):
                     if self._away_until and self._name is not None:
                         await self._name.addresses(stale=False)
-                    response = await call(self._shared)
+                    quota = await _charged(self._shared, limit, key, cost)
             except (StorageError, TimeoutError, OSError) as error:
                 self._away_until = time.monotonic() + self._retry_after
                 self._on_failure()
@@ -117,8 +98,8 @@ class WindowCounter:
                 )
             else:
                 self._away_until = 0.0
-                return response
-        return await call(self._local)
+                return quota
+        return await _charged(self._local, limit, key, cost)
 
 
 def open_storage(url: str) -> Storage:
@@ -134,6 +115,7 @@ def open_storage(url: str) -> Storage:
     return storage
 
 
-async def _quota(counter: SlidingWindowCounterRateLimiter, limit: RateLimitItem, key: str, *, admitted: bool) -> Quota:
+async def _charged(counter: SlidingWindowCounterRateLimiter, limit: RateLimitItem, key: str, cost: int) -> Quota:
+    admitted = await (counter.hit(limit, key, cost=cost) if cost else counter.test(limit, key))
     reset_at, remaining = await counter.get_window_stats(limit, key)
     return Quota(limit, admitted, remaining, max(0, math.ceil(reset_at - time.time())))

@@ -28,7 +28,6 @@ from mappings.platforms import Platforms
 from mappings.timestamps import rfc3339
 from store.auth.tokens import Token
 from store.connection.engine import Store
-from store.records import LogPosition
 from store.saved_searches import matching, searches
 from store.saved_searches.searches import SavedSearch, TooManySearchesError, new_id
 
@@ -93,7 +92,15 @@ async def save_search(
         since=begin.seq,
         created_at=now,
     )
-    search = await _saved(services.store, services.matcher.name, search, begin, services.settings.max_saved_searches)
+    limit = services.settings.max_saved_searches
+    try:
+        async with services.store.transaction() as connection:
+            await check_endpoint(connection, token.id, body.callback_url)
+            await matching.begin(connection, services.matcher.name, begin, now)
+            search = await searches.add(connection, search, limit)
+    except TooManySearchesError as error:
+        message = f"the token has {limit} saved searches, which is its limit: delete one"
+        raise ApiError("too_many_searches", message, [Detail("name", message)]) from error
     services.matcher.worker.wake()
     return json_response({"search": _entry(search)}, 201, {"Location": f"/v1/searches/{search.id}"})
 
@@ -157,17 +164,6 @@ def _refuse_pages(token: Token) -> None:
     """Raises ApiError `forbidden` for a token that everybody who opens a web page has."""
     if token.origins:
         raise ApiError("forbidden", "a token for web pages, which everybody can read, has no saved searches")
-
-
-async def _saved(store: Store, matcher: str, search: SavedSearch, position: LogPosition, limit: int) -> SavedSearch:
-    try:
-        async with store.transaction() as connection:
-            await check_endpoint(connection, search.token_id, search.callback_url)
-            await matching.begin(connection, matcher, position, search.created_at)
-            return await searches.add(connection, search, limit)
-    except TooManySearchesError as error:
-        message = f"the token has {limit} saved searches, which is its limit: delete one"
-        raise ApiError("too_many_searches", message, [Detail("name", message)]) from error
 
 
 def _entry(search: SavedSearch) -> dict[str, Any]:

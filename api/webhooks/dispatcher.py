@@ -19,7 +19,7 @@ from api.log import log
 from api.settings import Settings
 from api.webhooks import schedule
 from api.webhooks.limits import FreeCapacity, ReceiverLimits, TokenWeights
-from api.webhooks.payload import EntryOf, event_of, message_id, message_of
+from api.webhooks.payload import EntryOf, PlatformFileGoneError, event_of, message_id, message_of
 from api.webhooks.sender import Sender, SendResult
 from mappings.timestamps import rfc3339
 from store.connection.engine import Store
@@ -123,7 +123,11 @@ class Dispatcher:
         try:
             yield self
         finally:
-            await self._close()
+            works = dict(self._attempts)
+            late = await self._stop.finish(set(works))
+            await self._recorder.close(self._stop)  # what is recorded has no lease any more
+            if late and not await self._stop.close(lambda: self._release(works[task] for task in late)):
+                log.warning("leases of callbacks were not released and run out", callbacks=len(late))
 
     async def _run_once(self) -> float:
         """Starts attempts; returns the seconds until the next look."""
@@ -146,15 +150,16 @@ class Dispatcher:
             return 0
         now = self._clock()
         if not self.worker.was_woken:  # whoever wakes it has left something due
+            saturated = capacity.saturated()
             async with self._store.reading() as connection:
-                due = await deliveries.any_due(connection, now, capacity.saturated())
+                due = await deliveries.any_due(connection, now, saturated)
             if not due:
-                self._short = capacity.is_short()
+                self._short = bool(saturated)
                 return 0
         async with self._store.transaction() as connection:
             seconds = self._sender.seconds + LEASE_MARGIN_SECONDS
             leased = await deliveries.lease(connection, now, seconds, capacity, self._delays)
-        self._short = capacity.is_short()
+        self._short = bool(capacity.saturated())
         stopped = {work.subject.id for work in leased if work.stopped}
         for work in leased:
             if work.stopped:
@@ -192,11 +197,11 @@ class Dispatcher:
         """
         try:
             message = message_of(work, self._entry_of, now)
-            if message is None:
-                return None
             if not work.secrets:  # no endpoint of the token covers the address
                 return SendResult("refused", None, None, 0)
             return await self._sender.send(message)
+        except PlatformFileGoneError:
+            return None
         except Exception:
             log.exception("callback attempt failed unexpectedly; report it", **_identity(work))
             return SendResult("unreachable", None, None, 0)
@@ -252,13 +257,6 @@ class Dispatcher:
     def _capacity_freed(self) -> None:
         if self._short:
             self.worker.wake()
-
-    async def _close(self) -> None:
-        works = dict(self._attempts)
-        late = await self._stop.finish(set(works))
-        await self._recorder.close(self._stop)  # what is recorded has no lease any more
-        if late and not await self._stop.close(lambda: self._release(works[task] for task in late)):
-            log.warning("leases of callbacks were not released and run out", callbacks=len(late))
 
 
 def _identity(work: DeliveryWork) -> dict[str, object]:

@@ -93,7 +93,6 @@ class FreeCapacity:
 
     @property
     def left(self) -> int:
-        """How many attempts may start."""
         return sum(max(0, left) for left in self._left.values())
 
     def saturated(self) -> Saturated:
@@ -106,12 +105,7 @@ class FreeCapacity:
             sandbox=[sandbox for sandbox, left in self._left.items() if left <= 0],
         )
 
-    def is_short(self) -> bool:
-        """Whether any limit is reached, so that something due may have to wait."""
-        return bool(self.saturated())
-
     def admit(self, receiver: str, token_id: str, *, sandbox: bool) -> bool:
-        """Counts one more attempt, if the limits allow it."""
         if self._left[sandbox] <= 0 or self._is_saturated(receiver) or self._has_its_share(token_id, sandbox):
             return False
         self._left[sandbox] -= 1

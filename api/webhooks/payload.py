@@ -17,8 +17,12 @@ from standardwebhooks import Webhook
 from mappings.timestamps import rfc3339
 from store.records import DeliveryWork, Order, SearchMatches
 
-EntryOf = Callable[[Order], dict[str, Any] | None]
-"""Gives an order as clients see it, and None where its platform's file is gone."""
+EntryOf = Callable[[Order], dict[str, Any]]
+"""Gives an order as clients see it; raises PlatformFileGoneError."""
+
+
+class PlatformFileGoneError(LookupError):
+    """The platform of an order has no file any more."""
 
 
 @dataclass(frozen=True)
@@ -40,17 +44,14 @@ def event_of(work: DeliveryWork) -> str:
     return "search.matched" if isinstance(work.subject, SearchMatches) else f"order.{work.subject.state}"
 
 
-def message_of(work: DeliveryWork, entry_of: EntryOf, now: datetime) -> Message | None:
-    """The callback, signed with each of the token's valid secrets, newest first, for an attempt made now; None where
-    `entry_of` gives none.
+def message_of(work: DeliveryWork, entry_of: EntryOf, now: datetime) -> Message:
+    """The callback, signed with each of the token's valid secrets, newest first, for an attempt made now. Raises
+    PlatformFileGoneError.
     """
     url = work.subject.callback_url
     if url is None:
         raise ValueError(f"{work.subject.id} has no callback address")
-    content = _content(work.subject, entry_of)
-    if content is None:
-        return None
-    body = orjson.dumps({"type": event_of(work), **content})
+    body = orjson.dumps({"type": event_of(work), **_content(work.subject, entry_of)})
     identity = message_id(work.subject.id, work.n)
     signatures = [Webhook(secret).sign(identity, now, body.decode()) for secret in work.secrets]
     headers = {
@@ -63,15 +64,14 @@ def message_of(work: DeliveryWork, entry_of: EntryOf, now: datetime) -> Message 
     return Message(url, body, headers)
 
 
-def _content(subject: Order | SearchMatches, entry_of: EntryOf) -> dict[str, Any] | None:
+def _content(subject: Order | SearchMatches, entry_of: EntryOf) -> dict[str, Any]:
     if isinstance(subject, SearchMatches):
         search = {"id": subject.id, "name": subject.name}
         return {
             "timestamp": rfc3339(subject.at),
             "data": {"search": search, "changes": orjson.Fragment(subject.changes)},
         }
-    entry = entry_of(subject)
-    return None if entry is None else {"timestamp": rfc3339(subject.updated_at), "data": {"order": entry}}
+    return {"timestamp": rfc3339(subject.updated_at), "data": {"order": entry_of(subject)}}
 
 
 @cache

@@ -6,7 +6,7 @@ changes nothing.
 
 import socket
 from collections.abc import Awaitable, Callable
-from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, ip_address
 from typing import Final
 
 from aiohttp import AddrInfoType
@@ -67,17 +67,11 @@ def socket_to(target: AddrInfoType, allow_insecure: bool) -> socket.socket:
 async def system_lookup(host: str) -> list[Address]:
     """The system's answer, each address once. Raises OSError for a name that has none."""
     addresses: dict[Address, None] = {}
-    for family, _, _, _, place in await look_up(host, None):
-        if family == socket.AF_INET:
-            addresses[IPv4Address(str(place[0]))] = None
-        elif family == socket.AF_INET6:
-            addresses[_with_scope(str(place[0]), place[3] if len(place) > 3 else 0)] = None
+    for *_, (text, _port, *flow_and_scope) in await look_up(host, None):
+        # a link-local address has its scope, which marks it as not global
+        scope = flow_and_scope[1] if flow_and_scope and "%" not in text else 0
+        try:
+            addresses[ip_address(f"{text}%{scope}" if scope else text)] = None
+        except ValueError as error:
+            raise OSError(f"the name server gave {text!r}, which is no address") from error
     return list(addresses)
-
-
-def _with_scope(text: str, scope: int) -> IPv6Address:
-    """A link-local address with its scope, which marks it as not global."""
-    try:
-        return IPv6Address(text if not scope or "%" in text else f"{text}%{scope}")
-    except AddressValueError as error:
-        raise OSError(f"the name server gave {text!r}, which is no address") from error

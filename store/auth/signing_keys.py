@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.connection.upsert import upsert
 from store.schema import signing_keys
 
 _BYTES: Final = 32  # as long as the digest of HMAC-SHA-256: more would add nothing (RFC 2104)

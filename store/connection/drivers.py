@@ -5,13 +5,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from cryptography.fernet import MultiFernet
 from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, ExceptionContext
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from store.connection import postgres, sqlite
-from store.connection.encryption import Cipher, use_cipher
+from store.connection.encryption import CIPHERS
 from store.connection.errors import READ_ONLY, map_driver_error
 
 DEFAULT_CONNECTIONS: Final = 10
@@ -37,7 +38,7 @@ def make_engine(
     *,
     connections: int | None = None,
     foreign_keys: bool = True,
-    cipher: Cipher | None = None,
+    cipher: MultiFernet | None = None,
 ) -> AsyncEngine:
     """An engine that opens nothing yet; without `connections` it has no pool.
 
@@ -57,7 +58,8 @@ def make_engine(
             address, hide_parameters=True, pool_pre_ping=connections is not None, connect_args=arguments, **pool
         )
     event.listen(engine.sync_engine, "handle_error", _map_error)
-    use_cipher(engine.dialect, cipher)
+    if cipher is not None:
+        CIPHERS[engine.dialect] = cipher
     return engine
 
 

@@ -7,13 +7,13 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from cryptography.fernet import MultiFernet
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from store.connection.address import database_address
 from store.connection.drivers import DEFAULT_CONNECTIONS, Timeouts, make_engine
-from store.connection.encryption import Cipher
 from store.connection.errors import FILE_GONE, TOO_SLOW, StoreUnavailable, mapped_errors
 from store.connection.sqlite import BEGIN_WRITING, JOURNAL_SECONDS, empty_journal
 
@@ -37,7 +37,7 @@ class Store:
         timeouts: Timeouts | None = None,
         connections: int | None = DEFAULT_CONNECTIONS,
         transaction_seconds: float = TRANSACTION_SECONDS,
-        cipher: Cipher | None = None,
+        cipher: MultiFernet | None = None,
         on_transaction: OnTransaction = lambda _kind, _waited, _seconds: None,
     ) -> None:
         """`on_transaction` is told of each transaction that has ended."""

@@ -41,9 +41,6 @@ class QuotaExceeded(StoreError):
 class Superseded(StoreError):
     """A later call with the same key has been refused, so this one must not come through any more."""
 
-    def __init__(self) -> None:
-        super().__init__("a later call with the same key has been refused meanwhile")
-
 
 class ConstraintBroken(StoreError):
     """A row broke a rule of the schema: a fault of the calling code, never a matter of trying again.
@@ -71,7 +68,6 @@ class AmbiguousName(StoreError):
 
     def __init__(self, name: str, ids: Sequence[str]) -> None:
         super().__init__(f"{len(ids)} tokens are named {name!r}: name one by its id ({', '.join(ids)})")
-        self.ids = tuple(ids)
 
 
 class AddressRefused(StoreError, ValueError):

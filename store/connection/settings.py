@@ -4,6 +4,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Self
 
+from cryptography.fernet import MultiFernet
 from pydantic import AfterValidator, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 from sqlalchemy.engine import make_url
@@ -11,7 +12,7 @@ from sqlalchemy.engine import make_url
 from mappings.secret_files import SecretFileSettings
 from store.connection.address import database_address
 from store.connection.drivers import DEFAULT_CONNECTIONS
-from store.connection.encryption import Cipher, read_cipher
+from store.connection.encryption import read_cipher
 
 _TLS_MODES = frozenset({"require", "verify-ca", "verify-full"})
 
@@ -57,7 +58,7 @@ class StoreSettings(SecretFileSettings):
     )
 
     @property
-    def cipher(self) -> Cipher | None:
+    def cipher(self) -> MultiFernet | None:
         """What encrypts and decrypts; None without keys."""
         return None if self.encryption_keyring is None else read_cipher(self.encryption_keyring)
 

@@ -78,7 +78,6 @@ class SqliteConnection:
         self._turn_ends = 0.0  # where a writer gives way
 
     def cursor(self) -> "SqliteCursor":
-        """A cursor, which is used within a context."""
         return SqliteCursor(self, self._connection.cursor())
 
     async def run(self, statement: str, work: Callable[[], Result]) -> Result:
@@ -181,7 +180,6 @@ class SqliteCursor:
         return self._rows
 
     async def close(self) -> None:
-        """Lets go of the statement."""
         self._cursor.close()
 
 

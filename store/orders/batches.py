@@ -18,19 +18,11 @@ from store.schema import orders
 _ORDERS: Final[Select[tuple[str, int, int]]] = select(orders.c.id, orders.c.platform, orders.c.item)
 
 
-async def next_expiry(connection: AsyncConnection, skip: Sequence[str] = ()) -> datetime | None:
-    """When the oldest order in `created`, without those to skip, was placed; None where there is none."""
-    oldest = select(func.min(orders.c.created_at)).where(orders.c.state == "created", orders.c.id.not_in(skip))
-    placed_at: datetime | None = await connection.scalar(oldest)
-    return placed_at
-
-
-async def expirable(
-    connection: AsyncConnection, placed_before: datetime, limit: int, skip: Sequence[str] = ()
-) -> list[str]:
-    """The ids of at most `limit` orders that are still `created`, without those to skip."""
-    due = [orders.c.state == "created", orders.c.created_at < placed_before, orders.c.id.not_in(skip)]
-    return [row.id for row in await connection.execute(_oldest(due, limit))]
+async def oldest_created(connection: AsyncConnection, limit: int, skip: Sequence[str]) -> dict[str, datetime]:
+    """When the oldest orders in `created` were placed, at most `limit`, without those to skip; the oldest first."""
+    statement = select(orders.c.id, orders.c.created_at).where(orders.c.state == "created", orders.c.id.not_in(skip))
+    rows = await connection.execute(statement.order_by(orders.c.created_at).limit(limit))
+    return {row.id: row.created_at for row in rows}
 
 
 async def expire(connection: AsyncConnection, order_ids: Sequence[str], now: datetime) -> list[Order]:
@@ -62,7 +54,7 @@ async def cancel(
     one meanwhile. None where none is left.
     """
     conditions = [*_of(token_id, state, account), orders.c.created_at < placed_before]
-    rows = (await connection.execute(_oldest(conditions, limit))).all()
+    rows = (await connection.execute(_ORDERS.where(*conditions).order_by(orders.c.created_at).limit(limit))).all()
     await lock_subjects(connection, [row.id for row in rows])
     return len(await _move(connection, rows, state, "cancelled", reason, now, actor)) if rows else None
 
@@ -70,10 +62,6 @@ async def cancel(
 def _of(token_id: str, state: str, account: str | None) -> list[ColumnElement[bool]]:
     conditions = [orders.c.token_id == token_id, orders.c.state == state]
     return conditions if account is None else [*conditions, orders.c.account == account]
-
-
-def _oldest(conditions: list[ColumnElement[bool]], limit: int) -> Select[tuple[str, int, int]]:
-    return _ORDERS.where(*conditions).order_by(orders.c.created_at).limit(limit)
 
 
 async def _move(

@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import bindparam, delete, select, text
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import audit
 from store.bound_items import bound_among
-from store.connection.upsert import upsert
 from store.outbox import index_outbox
 from store.records import Actor
 from store.schema import held_items

@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import ColumnElement, TextClause, and_, bindparam, delete, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import Superseded
-from store.connection.upsert import upsert
 from store.schema import REFUSED, UNDELIVERED, idempotency_keys, orders
 
 UNKEYED: Final = "\x01cheapest:"
@@ -76,22 +76,15 @@ class Refusals:
 NO_REFUSALS: Final = Refusals(0, None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class KeyState:
+async def find(connection: AsyncConnection, token_id: str, key: str) -> tuple[StoredResponse | None, Refusals]:
     """The response that is stored for a key, or its requests that were refused before."""
-
-    stored: StoredResponse | None
-    refusals: Refusals
-
-
-async def find(connection: AsyncConnection, token_id: str, key: str) -> KeyState:
     row = (await connection.execute(_FIND, {"of_token": token_id, "of_key": key})).one_or_none()
     if row is None:
-        return KeyState(stored=None, refusals=NO_REFUSALS)
+        return None, NO_REFUSALS
     if row.response is None:
-        return KeyState(stored=None, refusals=Refusals(row.refusals, row.created_at))
+        return None, Refusals(row.refusals, row.created_at)
     stored = StoredResponse(order_id=row.order_id, body_digest=row.body_digest, response=row.response)
-    return KeyState(stored=stored, refusals=NO_REFUSALS)
+    return stored, NO_REFUSALS
 
 
 async def claim(
@@ -108,10 +101,10 @@ async def claim(
     while True:
         if (await connection.execute(_CLAIM, row)).one_or_none() is not None:
             return None
-        state = await find(connection, token_id, key)
-        if state.stored is not None:
-            return state.stored
-        if state.refusals != NO_REFUSALS:
+        stored, refused = await find(connection, token_id, key)
+        if stored is not None:
+            return stored
+        if refused != NO_REFUSALS:
             raise Superseded
         # else it was erased in between, for its age
 
@@ -134,7 +127,8 @@ async def refuse(connection: AsyncConnection, token_id: str, key: str, now: date
     row = {"token_id": token_id, "key": key, "body_digest": "", "created_at": now, "refusals": 1}
     if (await connection.execute(_REFUSE, row)).one_or_none() is not None:
         return None
-    return (await find(connection, token_id, key)).stored
+    stored, _ = await find(connection, token_id, key)
+    return stored
 
 
 async def erase_older(connection: AsyncConnection, before: datetime, limit: int) -> int:

@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, case, delete, false, func, insert, literal, select, true, update
+from sqlalchemy import ColumnElement, and_, case, delete, func, insert, literal, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import ItemTaken
-from store.connection.upsert import upsert
 from store.newest import Position, page_after
 from store.orders import holds
 from store.outbox import callbacks, index_outbox
 from store.records import SYSTEM, Actor, NewOrder, Order, OrderEvent
 from store.schema import ACTIVE, ACTIVE_SANDBOX, UNDELIVERED, order_events, orders
-from store.states import RELEASED, STATES
+from store.states import RELEASED
 
 _EVENT: Final = insert(order_events)
 # Built once, because of their many columns. They insert an order unless its item is bound.
@@ -71,7 +71,7 @@ async def place(connection: AsyncConnection, new: NewOrder, now: datetime, token
     actor = {"actor": new.token_id, "actor_name": token_name}
     event = {"order_id": order.id, "n": 1, "state": order.state, "at": now, "reason": None, **actor}
     await connection.execute(_EVENT, event)
-    await callbacks.enqueue_first(connection, order.id, order.callback_url, now)
+    await callbacks.enqueue(connection, order, 1)
     if not new.sandbox:
         await index_outbox.enqueue(connection, new.platform, [new.item], now)
     return replace(order, created_at=row.created_at, updated_at=row.created_at)
@@ -88,12 +88,9 @@ async def move(
 ) -> Order | None:
     """Moves the order to `to_state` if it is in one of `from_states`, with an event; None if it is not (or unknown).
 
-    Where that releases the item, the index is to offer it again. Raises ValueError for states that do not exist and for
-    leaving a state that released the item: somebody else may have ordered it by now.
+    Where that releases the item, the index is to offer it again. Raises ValueError for leaving a state that released
+    the item: somebody else may have ordered it by now.
     """
-    unknown = {*from_states, to_state} - set(STATES)
-    if unknown:
-        raise ValueError(f"unknown order states: {', '.join(sorted(unknown))}")
     if RELEASED & set(from_states):
         raise ValueError(f"no order leaves {', '.join(sorted(RELEASED & set(from_states)))}: place a new one")
     # a clock that was put back does not turn the order's history around
@@ -112,8 +109,8 @@ async def move(
     last = select(func.coalesce(func.max(order_events.c.n), 0)).where(order_events.c.order_id == order_id)
     event = {"order_id": order_id, "n": last.scalar_subquery() + 1, "state": to_state, "at": order.updated_at}
     by = {"reason": reason, "actor": actor.id, "actor_name": actor.name}
-    await connection.execute(insert(order_events).values({**event, **by}))
-    await callbacks.enqueue(connection, order_id, order.updated_at)
+    recorded = await connection.execute(_EVENT.values({**event, **by}).returning(order_events.c.n))
+    await callbacks.enqueue(connection, order, recorded.scalar_one())
     if to_state in RELEASED and not order.sandbox:
         await index_outbox.enqueue(connection, order.platform, [order.item], now)
     return order
@@ -150,14 +147,7 @@ async def list_newest(
     connection: AsyncConnection, order_filter: OrderFilter, after: Position | None, limit: int
 ) -> list[Order]:
     """A page of at most `limit` orders after a position, or the first page."""
-    conditions = [
-        orders.c.sandbox == (true() if order_filter.sandbox else false()),
-        *(
-            orders.c[name] == value
-            for name in ("token_id", "state", "account", "item")
-            if (value := getattr(order_filter, name)) is not None
-        ),
-    ]
+    conditions = [orders.c[name] == value for name, value in vars(order_filter).items() if value is not None]
     statement = page_after(orders, conditions, after, limit)
     return [Order(**row._mapping) for row in await connection.execute(statement)]
 

@@ -17,7 +17,6 @@ from store.schema import sandbox_moves
 
 
 async def plan(connection: AsyncConnection, order_id: str, moves: Sequence[PlannedMove]) -> None:
-    """Plans the order's moves, one after the other."""
     if moves:
         rows = [{"order_id": order_id, "n": n, **asdict(move)} for n, move in enumerate(moves, 1)]
         await connection.execute(insert(sandbox_moves), rows)

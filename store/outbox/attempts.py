@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, func, insert, null, select, tuple_, update
+from sqlalchemy import bindparam, delete, func, insert, null, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.outbox.callbacks import lock_subjects, schedule_first
@@ -31,19 +31,26 @@ _RECORD: Final = (
     .values(order_id=_SUBJECT, n=_NUMBER, attempt=_LAST + 1)
     .values({name: bindparam(name) for name in ("at", "outcome", "status_code", "milliseconds")})
 )
-_DELIVERED: Final = (
+_STATE: Final = bindparam("new_state", type_=deliveries.c.state.type)
+_END: Final = (
     update(deliveries)
-    .where(deliveries.c.order_id == _SUBJECT, deliveries.c.n == _NUMBER, PENDING)
+    .where(
+        deliveries.c.order_id == _SUBJECT,
+        deliveries.c.n == _NUMBER,
+        PENDING,
+        or_(
+            _STATE == "delivered",  # whoever holds it
+            deliveries.c.leased_until == bindparam("lease", type_=deliveries.c.leased_until.type),
+        ),
+    )
     .values(
-        state=bindparam("new_state"),
+        state=_STATE,
         tries=deliveries.c.tries + 1,
         next_attempt_at=bindparam("next_at", type_=deliveries.c.next_attempt_at.type),
         leased_until=null(),
         last_attempt_at=bindparam("attempted_at", type_=deliveries.c.last_attempt_at.type),
     )
 )
-_ENDED: Final = _DELIVERED.where(deliveries.c.leased_until == bindparam("lease", type_=deliveries.c.leased_until.type))
-
 _COUNT_FAILED: Final = (
     update(tokens)
     .where(tokens.c.id == bindparam("of_token"))
@@ -86,15 +93,15 @@ async def record(
     if not finished:
         return False
     await lock_subjects(connection, [row.work.subject.id for row in finished])
-    delivered = [_change(row) for row in finished if row.state == "delivered"]
-    pending = [_leased_change(row) for row in finished if row.state == "pending"]
-    for statement, changes in ((_DELIVERED, delivered), (_ENDED, pending)):
-        if changes:
-            await connection.execute(statement, changes)
-    failed: Counter[str] = Counter()
+    changes, failed = list[dict[str, Any]](), Counter[str]()
     for row in finished:
+        change = _change(row.work, row.state, row.next_attempt_at, row.attempt.at)
         if row.state == "failed":  # each alone, which tells whether it held its lease; they are few
-            failed[row.work.subject.token_id] += (await connection.execute(_ENDED, _leased_change(row))).rowcount
+            failed[row.work.subject.token_id] += (await connection.execute(_END, change)).rowcount
+        else:
+            changes.append(change)
+    if changes:
+        await connection.execute(_END, changes)
     await connection.execute(_RECORD, [{**_key(row.work), **vars(row.attempt)} for row in finished])
     full = [(row.work.subject.id, row.work.n) for row in finished if row.work.attempts >= max_attempts]
     if full:
@@ -113,8 +120,7 @@ async def fail(connection: AsyncConnection, work: DeliveryWork, now: datetime) -
     Nothing changes where the lease is lost. It writes no attempt: whatever kept those from their record may go on.
     """
     await lock_subjects(connection, [work.subject.id])
-    change = {**_key(work), "new_state": "failed", "next_at": None, "attempted_at": now, "lease": work.leased_until}
-    count = (await connection.execute(_ENDED, change)).rowcount
+    count = (await connection.execute(_END, _change(work, "failed", None, now))).rowcount
     await connection.execute(_COUNT_FAILED, {"of_token": work.subject.token_id, "given_up": count})
     return await schedule_first(connection, [work.subject.id], now)
 
@@ -129,14 +135,6 @@ def _key(work: DeliveryWork) -> dict[str, Any]:
     return {"of_subject": work.subject.id, "of_number": work.n}
 
 
-def _change(finished: FinishedAttempt) -> dict[str, Any]:
-    return {
-        **_key(finished.work),
-        "new_state": finished.state,
-        "next_at": finished.next_attempt_at,
-        "attempted_at": finished.attempt.at,
-    }
-
-
-def _leased_change(finished: FinishedAttempt) -> dict[str, Any]:
-    return {**_change(finished), "lease": finished.work.leased_until}
+def _change(work: DeliveryWork, state: str, next_at: datetime | None, attempted_at: datetime) -> dict[str, Any]:
+    values = {"new_state": state, "next_at": next_at, "attempted_at": attempted_at, "lease": work.leased_until}
+    return {**_key(work), **values}

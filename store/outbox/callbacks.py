@@ -11,10 +11,12 @@ from urllib.parse import urlsplit
 from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from store.records import Order
 from store.schema import PENDING, deliveries, is_pending, order_events, orders, saved_searches
 
 # Built once: each order and each callback runs them.
 _ENQUEUE: Final = insert(deliveries)
+_ANY_PENDING: Final = select(deliveries.c.n).where(deliveries.c.order_id == bindparam("of_order"), PENDING).limit(1)
 _OF_SUBJECTS: Final[BindParameter[Any]] = bindparam("of_subjects", expanding=True)
 _LOCKS: Final = [
     select(table.c.id).where(table.c.id.in_(_OF_SUBJECTS)).order_by(table.c.id).with_for_update()
@@ -35,24 +37,16 @@ _SCHEDULE_FIRST: Final = (
 )
 
 
-async def enqueue_first(connection: AsyncConnection, order_id: str, callback_url: str | None, now: datetime) -> None:
-    """Queues the first event of an order that this transaction places; nothing where it has no callback address."""
-    if callback_url is not None:
-        await connection.execute(_ENQUEUE, pending_row(order_id, 1, callback_url, now))
-
-
-async def enqueue(connection: AsyncConnection, order_id: str, now: datetime) -> None:
+async def enqueue(connection: AsyncConnection, order: Order, n: int) -> None:
     """Queues the order's newest event for its callback address; nothing where it has none.
 
     The caller holds the lock of the order's row. Behind an event that is still pending the new one waits.
     """
-    newest = select(func.max(order_events.c.n)).where(order_events.c.order_id == order_id).scalar_subquery()
-    waiting = select(deliveries.c.n).where(deliveries.c.order_id == order_id, PENDING).exists()
-    columns = orders.c.callback_url, newest.label("n"), waiting.label("waiting")
-    order = (await connection.execute(select(*columns).where(orders.c.id == order_id))).one()
-    if order.callback_url is not None:
-        due_at = None if order.waiting else now
-        await connection.execute(_ENQUEUE, pending_row(order_id, order.n, order.callback_url, due_at))
+    if order.callback_url is None:
+        return
+    has_earlier = n > 1 and (await connection.execute(_ANY_PENDING, {"of_order": order.id})).first() is not None
+    due_at = None if has_earlier else order.updated_at
+    await connection.execute(_ENQUEUE, pending_row(order.id, n, order.callback_url, due_at))
 
 
 def pending_row(subject_id: str, n: int, url: str, at: datetime | None) -> dict[str, object]:

@@ -194,7 +194,18 @@ async def _works(
         if row.delivery_leased_until is not None:  # the lease before this one ran out
             tries += 1
             lasting = max((duration, *delays[tries : tries + 1]))
-        works.append(_work(row, _secrets(row, registered.get(row.its_token), now), tries, now + lasting))
+        works.append(
+            DeliveryWork(
+                subject=_matches(row) if row.id is None else _order(row),
+                n=row.delivery_n,
+                receiver=row.delivery_receiver,
+                secrets=_secrets(row, registered.get(row.its_token), now),
+                tries=tries,
+                attempts=row.attempts,
+                leased_until=now + lasting,
+                stopped=row.stopped,
+            )
+        )
     await connection.execute(
         _TAKE_LEASE,
         [
@@ -247,19 +258,6 @@ def _due(now: datetime, saturated: Saturated) -> dict[str, Any]:
     if saturated:
         due |= {name: sorted(values) for name, values in vars(saturated).items()}
     return due
-
-
-def _work(row: Row[Any], secrets: tuple[str, ...], tries: int, leased_until: datetime) -> DeliveryWork:
-    return DeliveryWork(
-        subject=_matches(row) if row.id is None else _order(row),
-        n=row.delivery_n,
-        receiver=row.delivery_receiver,
-        secrets=secrets,
-        tries=tries,
-        attempts=row.attempts,
-        leased_until=leased_until,
-        stopped=row.stopped,
-    )
 
 
 def _order(row: Row[Any]) -> Order:

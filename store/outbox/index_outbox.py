@@ -11,15 +11,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import Select, bindparam, case, func, null, or_, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.bound_items import bound_among
-from store.connection.upsert import upsert
 from store.leases import is_free
 from store.schema import UPDATE_PENDING, index_outbox
-
-MAX_LEASE_ROWS: Final = 10_000
-"""Both databases take 32,766 values in a statement at least; this is well below."""
 
 MAX_LEASE: Final = timedelta(seconds=60)
 """No row is leased for longer. One that says so was leased by a clock that was wrong, and is free."""
@@ -74,7 +71,9 @@ _TAKE_LEASE: Final = (
     .values(
         leased_until=bindparam("until", type_=index_outbox.c.leased_until.type), attempts=index_outbox.c.attempts + 1
     )
-    .returning(index_outbox)
+    .returning(
+        *(index_outbox.c[name] for name in ("platform", "item", "version", "attempts", "leased_until", "failures"))
+    )
 )
 
 
@@ -96,15 +95,10 @@ class IndexUpdate:
 
 
 async def lease(connection: AsyncConnection, now: datetime, seconds: float, limit: int) -> list[IndexUpdate]:
-    """Leases up to `limit` pending updates for `seconds`, oldest change first.
+    """Leases up to `limit` pending updates for `seconds`, MAX_LEASE at most, oldest change first.
 
     Workers share the rows: PostgreSQL's skip what another one is taking, SQLite's write one after the other.
-    Raises ValueError for more than MAX_LEASE_ROWS, or for longer than MAX_LEASE.
     """
-    if timedelta(seconds=seconds) > MAX_LEASE:
-        raise ValueError(f"a lease lasts {MAX_LEASE.seconds} s at most, {seconds} were asked for")
-    if limit > MAX_LEASE_ROWS:
-        raise ValueError(f"a lease takes at most {MAX_LEASE_ROWS} rows, {limit} were asked for")
     times = {"now": now, "latest": now + MAX_LEASE, "until": now + timedelta(seconds=seconds)}
     rows = (await connection.execute(_TAKE_LEASE, {**times, "max_rows": limit})).all()
     # Read after the lease, not within it, so that `bound` is as new as the version or newer, never older. One statement
@@ -114,15 +108,7 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, limi
         for platform in {row.platform for row in rows}
     }
     return [
-        IndexUpdate(
-            platform=row.platform,
-            item=row.item,
-            version=row.version,
-            bound=row.item in bound[row.platform],
-            attempts=row.attempts,
-            leased_until=row.leased_until,
-            failures=row.failures,
-        )
+        IndexUpdate(**row._mapping, bound=row.item in bound[row.platform])
         for row in sorted(rows, key=lambda row: (row.platform, row.item))
     ]
 
@@ -159,10 +145,9 @@ async def mark_failed(
     await connection.execute(update(index_outbox).where(*conditions).values(values))
 
 
-async def resume(connection: AsyncConnection) -> int:
-    """Takes up again what is set aside; returns how many items that are."""
-    resumed = await connection.execute(update(index_outbox).where(UPDATE_PENDING, _SET_ASIDE).values(failures=0))
-    return resumed.rowcount
+async def resume(connection: AsyncConnection) -> None:
+    """Takes up again what is set aside."""
+    await connection.execute(update(index_outbox).where(UPDATE_PENDING, _SET_ASIDE).values(failures=0))
 
 
 async def pending(
@@ -194,7 +179,7 @@ async def enqueue(connection: AsyncConnection, platform: int, items: Sequence[in
 
 
 async def enqueue_ever_ordered(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> int:
-    """Queues those of these items, at most MAX_LEASE_ROWS, that were ever ordered; returns how many."""
+    """Queues those of these items, at most 10,000, that were ever ordered; returns how many."""
     ordered = list(await connection.scalars(_among(platform, items)))
     await enqueue(connection, platform, ordered, now)
     return len(ordered)

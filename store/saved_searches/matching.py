@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.connection.upsert import upsert
 from store.leases import LeaseLostError, Leases
 from store.outbox.callbacks import pending_row
 from store.records import LogPosition

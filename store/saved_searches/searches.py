@@ -41,7 +41,6 @@ class TooManySearchesError(Exception):
 
 
 def new_id() -> str:
-    """An unguessable id."""
     return "sch_" + secrets.token_urlsafe(_ID_BYTES)
 
 

@@ -106,7 +106,6 @@ def scenario_of(item: str, trade_link: str | None) -> Scenario | None:
 
 
 def moves(steps: Sequence[Step], placed_at: datetime) -> list[PlannedMove]:
-    """The steps of an order as moves with their times."""
     planned = []
     state, at = "created", placed_at
     for step in steps:

@@ -40,7 +40,7 @@ async def test_several_processes_count_together(wire: TcpProxy) -> None:
         quotas = [await workers[turn % 2].charge(LIMIT, "token:a", 2) for turn in range(4)]
         assert [quota.admitted for quota in quotas] == [True, True, True, False]
         assert [quota.remaining for quota in quotas] == [4, 2, 0, 0]
-        assert not (await workers[0].read(LIMIT, "token:a")).admitted
+        assert not (await workers[0].charge(LIMIT, "token:a", 0)).admitted
         assert (await workers[0].charge(LIMIT, "token:b", 6)).admitted
         assert not failures
     finally:
@@ -64,7 +64,7 @@ async def test_without_the_storage_a_process_counts_alone_until_it_is_back(wire:
         wire.restore()
 
         async def counts_together() -> bool:  # a first call may meet the connection that was cut
-            return (await unhurried.read(LIMIT, "token:a")).remaining == 3
+            return (await unhurried.charge(LIMIT, "token:a", 0)).remaining == 3
 
         await until(counts_together)
         assert (await unhurried.charge(LIMIT, "token:a", 1)).remaining == 2
@@ -91,7 +91,7 @@ async def test_a_name_server_that_does_not_respond_holds_one_thread(wire: TcpPro
             while len(failures) < 30:
                 await asyncio.sleep(0.02)
                 before = len(failures)
-                await counter.read(LIMIT, "token:a")
+                await counter.charge(LIMIT, "token:a", 0)
                 if len(failures) == before:
                     return
         pytest.fail("the storage was not asked again")

@@ -100,8 +100,8 @@ async def test_a_backup_that_is_taken_while_orders_are_placed_can_be_served_from
         for number, order_id in enumerate(placed[: len(bound)]):
             assert [event.state for event in await orders.events(connection, order_id)] == ["created"]
             assert [delivery.state for delivery in await redelivery.of_order(connection, order_id)] == ["pending"]
-            key_state = await idempotency.find(connection, token.token.id, f"k{number}")
-            assert key_state.stored is not None
-            assert key_state.stored.order_id == order_id
+            stored, _ = await idempotency.find(connection, token.token.id, f"k{number}")
+            assert stored is not None
+            assert stored.order_id == order_id
         await orders.place(connection, new_order(item + 1), NOW)
     await again.close()

@@ -75,10 +75,10 @@ async def test_erasure_leaves_the_response_of_a_later_order_of_the_same_key(
             await idempotency.forget(rival, token.token.id, keys[1])
         again = await keyed(store, new_order, keys[1], 17)
     async with store.reading() as connection:
-        state = await idempotency.find(connection, token.token.id, keys[1])
-    assert state.stored is not None
-    assert state.stored.order_id == again
-    assert json.loads(state.stored.response)["order"]["id"] == again
+        stored, _ = await idempotency.find(connection, token.token.id, keys[1])
+    assert stored is not None
+    assert stored.order_id == again
+    assert json.loads(stored.response)["order"]["id"] == again
 
 
 async def test_a_gap_of_all_searches_is_marked_while_their_attempts_are_recorded(

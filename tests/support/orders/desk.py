@@ -4,11 +4,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from typing import Any
 
 from api.background import STOP_SECONDS, StopDeadline, running
-from api.orders.responses import order_entries
+from api.orders.responses import order_entry
 from api.webhooks.dispatcher import Dispatcher
 from api.webhooks.sender import Sender
 from mappings.platforms import read_platforms
@@ -106,7 +107,8 @@ async def dispatching(
     attempt that met its deadline while the machine stood still is made again.
     """
     async with sender or Sender(allow_insecure=True) as opened:
-        entries, stop = order_entries(read_platforms(), PUBLIC_URL), StopDeadline(stop_seconds)
+        entries = partial(order_entry, platforms=read_platforms(), public_url=PUBLIC_URL)
+        stop = StopDeadline(stop_seconds)
         dispatcher = Dispatcher(store, entries, opened, stop, **{"delays": QUICK, **more})
         async with dispatcher.closing(), running(dispatcher.worker, stop=stop):
             yield dispatcher

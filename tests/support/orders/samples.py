@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
-from api.orders.responses import order_entries
+from api.orders.responses import order_entry
 from api.webhooks.payload import Message, message_of
 from mappings.platforms import read_platforms
 from store.records import DeliveryWork, Order
@@ -49,6 +50,4 @@ WORK = DeliveryWork(
 
 def signed(work: DeliveryWork, at: datetime = NOW) -> Message:
     """The message of an attempt at this time."""
-    message = message_of(work, order_entries(read_platforms(), "https://gear.test"), at)
-    assert message is not None
-    return message
+    return message_of(work, partial(order_entry, platforms=read_platforms(), public_url="https://gear.test"), at)

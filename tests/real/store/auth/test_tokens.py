@@ -85,7 +85,7 @@ async def test_a_name_that_two_tokens_share_revokes_neither(store: Store) -> Non
     with pytest.raises(AmbiguousName, match="2 tokens are named 'shop'") as caught:
         async with store.transaction() as connection:
             await tokens.revoke(connection, "shop", NOW)
-    assert set(caught.value.ids) == {each.token.id for each in created}
+    assert all(each.token.id in str(caught.value) for each in created)
     async with store.reading() as connection:
         assert [token.usable(NOW) for token in await tokens.list_all(connection)] == [True, True]
 

@@ -5,12 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from cryptography.fernet import MultiFernet
 from sqlalchemy import text
 
 from api.webhooks.limits import FreeCapacity
 from store import database, endpoints
 from store.auth import signing_keys, tokens
-from store.connection.encryption import Cipher, new_key
+from store.connection.encryption import cipher_of, new_key
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.database import check_keys, check_schema
@@ -81,7 +82,7 @@ async def plain(store: Store) -> int:
 
 
 async def test_the_database_has_nothing_readable_and_the_service_all(url: str, new_order: NewOrders) -> None:
-    store = Store(url, cipher=Cipher([OLD]))
+    store = Store(url, cipher=cipher_of([OLD]))
     new = new_order(1)
     placed = await fill(store, new)
     values = await stored(store)
@@ -109,7 +110,7 @@ async def test_a_rotation_leaves_what_is_read_as_it_was(url: str, new_order: New
     assert not any(value.startswith("fernet:") for value in await stored(store))
     await store.close()
     for keys in ([OLD], [NEW, OLD], [NEW]):
-        store = Store(url, cipher=Cipher(keys))
+        store = Store(url, cipher=cipher_of(keys))
         await check_keys(store)
         assert await secrets_of(store) == before
         if len(keys) < 2 or keys[0] == NEW:
@@ -118,9 +119,11 @@ async def test_a_rotation_leaves_what_is_read_as_it_was(url: str, new_order: New
         await store.close()
 
 
-@pytest.mark.parametrize("cipher", [None, Cipher([NEW])])
-async def test_without_the_right_key_the_error_says_so(url: str, new_order: NewOrders, cipher: Cipher | None) -> None:
-    store = Store(url, cipher=Cipher([OLD]))
+@pytest.mark.parametrize("cipher", [None, cipher_of([NEW])])
+async def test_without_the_right_key_the_error_says_so(
+    url: str, new_order: NewOrders, cipher: MultiFernet | None
+) -> None:
+    store = Store(url, cipher=cipher_of([OLD]))
     placed = await fill(store, new_order(1))
     await store.close()
     store = Store(url, cipher=cipher)
@@ -137,7 +140,7 @@ async def get(store: Store, order_id: str) -> Order | None:
 
 
 async def test_what_is_erased_is_empty_and_stays_so(url: str, new_order: NewOrders, token: tokens.CreatedToken) -> None:
-    store = Store(url, cipher=Cipher([OLD]))
+    store = Store(url, cipher=cipher_of([OLD]))
     placed = await fill(store, new_order(1))
     async with store.transaction() as connection:
         await orders.move(connection, placed.id, ["created"], "failed", None, NOW)

@@ -138,7 +138,7 @@ async def test_pending_index_updates_and_stored_responses_keep_their_rows(empty_
     async with store.transaction() as connection:
         [update] = await index_outbox.lease(connection, NOW, 30, 10)
         assert (update.item, update.version, update.bound, update.attempts) == (5, 3, True, 2)
-        state = await idempotency.find(connection, "tok_old", "k")
-        assert state.stored is not None
-        assert state.stored.response == "{}"
+        stored, _ = await idempotency.find(connection, "tok_old", "k")
+        assert stored is not None
+        assert stored.response == "{}"
     await store.close()

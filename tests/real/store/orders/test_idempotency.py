@@ -11,11 +11,11 @@ from store.bound_items import bound_among
 from store.connection.engine import Store
 from store.connection.errors import Superseded
 from store.orders import idempotency, orders
-from store.orders.idempotency import NO_REFUSALS, KeyState, Refusals, StoredResponse
+from store.orders.idempotency import NO_REFUSALS, Refusals, StoredResponse
 from store.records import Order
 from tests.support.store.fixtures import NOW, NewOrders
 
-NOTHING = KeyState(stored=None, refusals=NO_REFUSALS)
+NOTHING = None, NO_REFUSALS
 
 
 async def answered(store: Store, new_order: NewOrders, key: str, item: int) -> Order:
@@ -33,7 +33,7 @@ async def test_the_first_answer_is_preserved(store: Store, new_order: NewOrders,
     async with store.transaction() as connection:
         assert await idempotency.claim(connection, token.token.id, "k", "another", NO_REFUSALS, NOW) == stored
     async with store.reading() as connection:
-        assert await idempotency.find(connection, token.token.id, "k") == KeyState(stored=stored, refusals=NO_REFUSALS)
+        assert await idempotency.find(connection, token.token.id, "k") == (stored, NO_REFUSALS)
         assert await idempotency.find(connection, token.token.id, "K") == NOTHING
         assert await idempotency.find(connection, "tok_other", "k") == NOTHING
     assert "answer 5" not in repr(stored)
@@ -133,9 +133,9 @@ async def test_a_refusal_ends_the_calls_that_began_before_it_and_no_others(
         await claims(NO_REFUSALS)
     async with store.reading() as connection:
         state = await idempotency.find(connection, owner, "k")
-    assert state == KeyState(stored=None, refusals=Refusals(1, NOW))
+    assert state == (None, Refusals(1, NOW))
     async with store.transaction() as connection:
-        assert await idempotency.claim(connection, owner, "k", "digest", state.refusals, NOW) is None
+        assert await idempotency.claim(connection, owner, "k", "digest", state[1], NOW) is None
         order = await orders.place(connection, new_order(5), NOW)
         await idempotency.save(connection, owner, "k", order.id, "response")
     stored = StoredResponse(order_id=order.id, body_digest="digest", response="response")
@@ -157,7 +157,7 @@ async def test_a_refusal_ends_earlier_calls_also_where_their_keys_row_was_erased
     for _ in range(before):
         await refuse(NOW)
     async with store.reading() as connection:
-        refusals = (await idempotency.find(connection, owner, "k")).refusals
+        _, refusals = await idempotency.find(connection, owner, "k")
     later = NOW + timedelta(seconds=1)
     async with store.transaction() as connection:
         assert await idempotency.erase_refused(connection, later, 10) == 1

@@ -88,7 +88,7 @@ async def test_orders_at_their_end_lose_them_by_age(store: Store, new_order: New
     assert {state for state in STATES if is_erased(placed[state], after[state])} == ENDED
     async with store.reading() as connection:
         for state, order in placed.items():
-            stored = (await idempotency.find(connection, order.token_id, state)).stored
+            stored, _ = await idempotency.find(connection, order.token_id, state)
             assert stored is not None
             left = {"account": "", "code": None} if state in ENDED else personal_of(order)
             assert json.loads(stored.response) == {"status": "success", "order": {"id": order.id, **left}}
@@ -110,7 +110,7 @@ async def test_the_response_of_several_orders_loses_them_too(store: Store, new_o
         for order in placed:
             await orders.move(connection, order.id, ["created"], "failed", None, NOW)
         assert await erase_batch(connection, LATER, 100) == 2
-        stored = (await idempotency.find(connection, news[0].token_id, "key")).stored
+        stored, _ = await idempotency.find(connection, news[0].token_id, "key")
     assert stored is not None
     erased = [{"id": order.id, "account": "", "code": None} for order in placed]
     assert json.loads(stored.response) == {"status": "success", "orders": erased}

@@ -152,7 +152,7 @@ def test_the_version_changes_with_what_the_buyer_sees() -> None:
 
 
 def test_the_answer_has_exactly_the_fields_of_the_contract(golden: Golden) -> None:
-    golden("orders/entry", order_entry(ORDER, CS2, "https://gear.example.com"))
+    golden("orders/entry", order_entry(ORDER, shared_platforms(), "https://gear.example.com"))
     events = [
         OrderEvent(order_id="ord_1", n=1, state="created", at=AT, reason=None),
         OrderEvent(order_id="ord_1", n=2, state="failed", at=AT + timedelta(hours=1), reason="no stock"),

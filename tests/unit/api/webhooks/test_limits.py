@@ -143,7 +143,7 @@ def test_a_dispatcher_has_a_limit() -> None:
 
 def test_capacity_is_short_when_any_limit_is_reached() -> None:
     few = [work("a.example")] * (RECEIVER_LIMIT - 1)
-    assert not FreeCapacity(few).is_short()
-    assert FreeCapacity([*few, work("a.example")]).is_short()
-    assert FreeCapacity([work(f"{number}.example") for number in range(MAX_CONCURRENCY // 2)]).is_short()
-    assert FreeCapacity([], ReceiverLimits(), recording=[work("a.example")] * MAX_CONCURRENCY).is_short()
+    assert not FreeCapacity(few).saturated()
+    assert FreeCapacity([*few, work("a.example")]).saturated()
+    assert FreeCapacity([work(f"{number}.example") for number in range(MAX_CONCURRENCY // 2)]).saturated()
+    assert FreeCapacity([], ReceiverLimits(), recording=[work("a.example")] * MAX_CONCURRENCY).saturated()

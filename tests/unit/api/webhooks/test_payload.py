@@ -6,9 +6,7 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 
-from api.orders.responses import order_entries
-from api.webhooks.payload import message_id, message_of
-from mappings.platforms import read_platforms
+from api.webhooks.payload import PlatformFileGoneError, message_id
 from store.records import Order, SearchMatches
 from tests.support.orders.samples import ORDER, WORK, signed
 
@@ -53,5 +51,5 @@ def test_the_message_of_a_saved_search_has_its_changes_as_they_are_stored() -> N
 
 def test_an_order_whose_platform_has_no_file_has_no_message() -> None:
     lost = replace(ORDER, platform=999, callback_url="https://shop.example.com/hook")
-    entries = order_entries(read_platforms(), "https://gear.test")
-    assert message_of(replace(WORK, subject=lost), entries, NOW) is None
+    with pytest.raises(PlatformFileGoneError, match="is of platform 999, which has no file: put it back"):
+        signed(replace(WORK, subject=lost))
