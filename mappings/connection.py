@@ -14,7 +14,6 @@ from opensearchpy.serializer import JSONSerializer
 from pydantic import AfterValidator, Field, FilePath, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from mappings.names import alias_of
 from mappings.platforms import PLATFORM_FILES
 from mappings.secret_files import SecretFileSettings
 from mappings.transport.nodes import FailoverTransport, Node, NodePool, Observer, OnChange
@@ -76,8 +75,8 @@ class SearchSettings(SecretFileSettings):
         return b"" if self.digest_key is None else sha256(self.digest_key.get_secret_value().encode()).digest()
 
     def alias(self, platform: int) -> str:
-        """The alias of a platform's gear, such as `gear-730`."""
-        return alias_of(self.index_prefix, platform)
+        """The alias that searches and live changes of a platform use, such as `gear-730`."""
+        return f"{self.index_prefix}-{platform}"
 
 
 class _FastJson(JSONSerializer):

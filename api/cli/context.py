@@ -178,7 +178,7 @@ def checked(build: Callable[[], Result]) -> Result:
     from pydantic import ValidationError
 
     from mappings.platforms import PlatformFileError
-    from mappings.setting_errors import describe_setting_errors
+    from mappings.strict_model import describe_setting_errors
 
     try:
         return build()

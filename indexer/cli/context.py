@@ -28,7 +28,7 @@ from mappings.connection import SearchSettings, connect
 from mappings.definition import Definition, read_definition
 from mappings.engine_errors import describe_error, redacted_address
 from mappings.platforms import Platform, PlatformFileError, read_platforms
-from mappings.setting_errors import describe_setting_errors
+from mappings.strict_model import describe_setting_errors
 from store.connection.settings import StoreSettings
 
 INTERRUPTED = 130  # what a shell reports for a command ended by Ctrl-C
