@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 from opensearchpy import AsyncOpenSearch
@@ -16,6 +16,7 @@ from api.errors import ApiError
 from api.log import log
 from mappings.names import parse_generation
 from mappings.platforms import Platform
+from store.outbox.index_outbox import IndexUpdate
 
 _NO_DOCUMENT = "document_missing_exception"
 _CONFLICT = "version_conflict_engine_exception"
@@ -27,19 +28,6 @@ _SHARED_DOCUMENTS: Json = {
     "track_total_hits": False,
 }
 UPDATE_TRIES = 3  # of an item that something else changes between its reading and its update
-
-
-class ItemAvailability(Protocol):
-    """Whether an active order binds an item."""
-
-    @property
-    def platform(self) -> int: ...
-
-    @property
-    def item(self) -> int: ...
-
-    @property
-    def bound(self) -> bool: ...
 
 
 class Engine(Searches):
@@ -93,7 +81,7 @@ class Engine(Searches):
         body = {"size": len(items), "query": {"bool": {"filter": filters}}, "sort": ["id"], "_source": False}
         return {hit["sort"][0] for hit in hits_of(await self.search([platform], body))}
 
-    async def update_availability(self, items: Sequence[ItemAvailability]) -> list[bool]:
+    async def update_availability(self, items: Sequence[IndexUpdate]) -> list[bool]:
         """Hides bound items from searches and shows the others; says for each whether the index is up to date.
 
         An item that the index does not have needs no update; one whose index refuses must be sent again. Raises
@@ -110,7 +98,7 @@ class Engine(Searches):
                 break
         return up_to_date
 
-    async def _update(self, items: Sequence[ItemAvailability]) -> list[str | None]:
+    async def _update(self, items: Sequence[IndexUpdate]) -> list[str | None]:
         """Updates each document as it is read here, and says for each what was in the way.
 
         An update that a hung node delivers after a newer one names a sequence number of the past, and is refused.
