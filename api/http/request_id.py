@@ -103,20 +103,8 @@ class RequestIdMiddleware:
             seconds = time.perf_counter() - started
             route = getattr(scope.get("route"), "path", None)
             self._on_response(scope["method"], route, status, seconds)
-            log.info(
-                "request",
-                requestId=identity,
-                method=scope["method"],
-                route=route,
-                status=status,
-                milliseconds=round(seconds * 1000, 1),
-                **_sender(scope),
-            )
+            # where no token was accepted, the address says whose it is
+            client = {} if SENDER_KEY in scope else {"client": scope["client"][0] if scope.get("client") else None}
+            milliseconds = round(seconds * 1000, 1)
+            log.info("request", method=scope["method"], route=route, status=status, milliseconds=milliseconds, **client)
             request_scope.reset(request)
-
-
-def _sender(scope: Scope) -> dict[str, str | None]:
-    """Whose request it is: the token's id or, where no token was accepted, the address it came from."""
-    if SENDER_KEY in scope:
-        return {"token": scope[SENDER_KEY]}
-    return {"client": scope["client"][0] if scope.get("client") else None}
