@@ -19,12 +19,8 @@ class UnsafeSetting:
     remedy: str
 
 
-def unsafe_settings(settings: Settings, workers: int) -> list[UnsafeSetting]:
+def unsafe_settings(settings: Settings, workers: int) -> Iterator[UnsafeSetting]:
     """What is unsafe, for so many workers; reads the modes of files and nothing else."""
-    return [*_settings(settings, workers), *_files(settings)]
-
-
-def _settings(settings: Settings, workers: int) -> Iterator[UnsafeSetting]:
     if settings.allow_insecure_callbacks:
         message = "every token with the scope order can send requests to private addresses, the engine's too"
         yield UnsafeSetting("insecure-callbacks", "GEAR_ALLOW_INSECURE_CALLBACKS", message, "leave it out")
@@ -61,9 +57,6 @@ def _settings(settings: Settings, workers: int) -> Iterator[UnsafeSetting]:
     elif workers > 1 and not settings.rate_limit_storage:
         message = f"{workers} workers count each for themselves: together they allow {workers} times the limit"
         yield UnsafeSetting("rate-limit-per-worker", "GEAR_RATE_LIMIT_STORAGE", message, "name a shared storage")
-
-
-def _files(settings: Settings) -> Iterator[UnsafeSetting]:
     database = settings.sqlite_file
     if database is not None and _mode(database) & 0o007:
         message = f"everybody on this machine may read {database}"

@@ -147,17 +147,15 @@ def connect_async(
     timeout: float = 2.5,
     retries: int = 1,
     connections: int = 32,
-    decoded: bool = True,
     on_change: OnChange | None = None,
     observer: Observer | None = None,
 ) -> AsyncOpenSearch:
     """A client for the API: one pool of keep-alive connections a node, `timeout` seconds a call.
 
-    With `decoded=False` its responses are the bytes of JSON, for callers that read only parts of them. `on_change` is
-    called when a node is left out or taken back, `observer` surrounds each request.
+    Its responses are the bytes of JSON, of which callers read only parts. `on_change` is called when a node is left
+    out or taken back, `observer` surrounds each request.
     """
     options = _options(settings, timeout, retries)
     options |= {"connection_class": Node, "connection_pool_class": NodePool, "transport_class": FailoverTransport}
-    if not decoded:
-        options["serializer"] = _RawResponses()
+    options["serializer"] = _RawResponses()
     return AsyncOpenSearch(**options, pool_maxsize=connections, on_change=on_change, observer=observer)

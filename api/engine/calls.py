@@ -51,7 +51,6 @@ class Calls:
             settings,
             timeout=timeout,
             connections=connections,
-            decoded=False,
             on_change=self._nodes_changed,
             observer=observer,
         )

@@ -2,12 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import orjson
 from opensearchpy import AsyncOpenSearch
 
-from api.engine.documents import ListingDocument, read_listings
+from api.engine.documents import LISTING_DOCUMENTS, ListingDocument, read_documents
 from api.engine.errors import LOAD_AGAIN, ForbiddenError, NotLoadedError
 from api.engine.product_lookups import STICKERS
 from api.engine.responses import LISTINGS, Json, StoredItem, all_of, hits_of, read_json
@@ -48,8 +49,8 @@ class Engine(Searches):
 
     async def _documents(self, alias: str, numbers: Sequence[int]) -> list[ListingDocument]:
         call = self._client.mget(index=alias, body={"ids": [str(number) for number in numbers]})
-        documents = await self._read(call, lambda content: read_listings(content, len(numbers)))
-        return [document for document in documents if document.exists]
+        read = partial(read_documents, LISTING_DOCUMENTS, count=len(numbers))
+        return [document for document in await self._read(call, read) if document.exists]
 
     async def _stored_items(self, alias: str, documents: Sequence[ListingDocument]) -> dict[int, StoredItem]:
         listings = [(document.index, document.source) for document in documents]
