@@ -41,14 +41,12 @@ class Observer(Protocol):
         """Surrounds a request, such as a `search`."""
 
 
-class Exchange(Protocol):
-    """One request that is being observed."""
+@dataclass
+class Exchange:
+    """One request that is being observed: what it sends for the observer, and then its response."""
 
     headers: Mapping[str, str]
-    """What the request sends for the observer."""
-
-    def answered(self, status: int, waited: float) -> None:
-        """Notes the response's status, and the seconds that the request waited for a connection."""
+    response: HttpResponse | None = None
 
 
 class Node(AIOHttpConnection):
@@ -104,9 +102,8 @@ class Node(AIOHttpConnection):
         if self._observer is None:
             return await self._exchange(method, target, head, body, seconds)
         with self._observer.observed(_operation(url), self.host) as exchange:
-            response = await self._exchange(method, target, head + _lines(exchange.headers), body, seconds)
-            exchange.answered(response.status, response.waited)
-            return response
+            exchange.response = await self._exchange(method, target, head + _lines(exchange.headers), body, seconds)
+            return exchange.response
 
     async def responds(self) -> bool:
         """Whether it answers now; what it says does not matter."""
