@@ -31,12 +31,11 @@ def unsafe_settings(settings: Settings, workers: int) -> Iterator[UnsafeSetting]
     elif public_url.scheme == "http" and not is_this_machine(public_url.hostname):
         message = "the address of an order's page is its secret, and goes over the network in clear"
         yield UnsafeSetting("public-url-http", "GEAR_PUBLIC_URL", message, "use https")
-    parts = [urlsplit(address.strip()) for address in settings.opensearch_url.split(",")]
-    elsewhere = [part for part in parts if not is_this_machine(part.hostname)]
-    if any(part.scheme == "http" for part in elsewhere):
+    elsewhere = [address for address in settings.addresses if not is_this_machine(address.hostname)]
+    if any(address.scheme == "http" for address in elsewhere):
         message = "items, prices and any password go to the engine in clear"
         yield UnsafeSetting("engine-without-tls", "GEAR_OPENSEARCH_URL", message, "use https")
-    if settings.opensearch_password is None and any(part.password is None for part in elsewhere):
+    if settings.opensearch_password is None and any(address.password is None for address in elsewhere):
         message = "whoever reaches the engine sets prices"
         remedy = "set it with GEAR_OPENSEARCH_USERNAME, or let nothing else reach the engine"
         yield UnsafeSetting("engine-without-login", "GEAR_OPENSEARCH_PASSWORD", message, remedy)

@@ -4,7 +4,7 @@ import ssl
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import orjson
 import urllib3
@@ -70,6 +70,17 @@ class SearchSettings(SecretFileSettings):
     index_prefix: str = Field(default="gear", pattern=r"^[a-z][a-z0-9-]{0,63}$")
 
     @property
+    def addresses(self) -> list[SplitResult]:
+        return [urlsplit(address.strip()) for address in self.opensearch_url.split(",")]
+
+    @property
+    def redacted_address(self) -> str:
+        """The engine's addresses without logins."""
+        return ",".join(
+            f"{each.scheme}://{each.netloc.rpartition('@')[2]}{each.path.rstrip('/')}" for each in self.addresses
+        )
+
+    @property
     def derived_digest_key(self) -> bytes:
         """The key of the items' digests, of 32 bytes; empty where none is set."""
         return b"" if self.digest_key is None else sha256(self.digest_key.get_secret_value().encode()).digest()
@@ -100,22 +111,15 @@ class _RawResponses(_FastJson):
 
 
 def _options(settings: SearchSettings, timeout: float, retries: int) -> dict[str, Any]:
-    hosts = []
     login: tuple[str, str] | None = None
-    for address in settings.opensearch_url.split(","):
-        parts = urlsplit(address.strip())
-        port = parts.port or (443 if parts.scheme == "https" else 9200)
-        host = {"host": parts.hostname, "port": port, "use_ssl": parts.scheme == "https"}
-        if parts.path.strip("/"):
-            host["url_prefix"] = parts.path.strip("/")
-        hosts.append(host)
-        if parts.username is not None:
-            login = (unquote(parts.username), unquote(parts.password or ""))
+    for address in settings.addresses:
+        if address.username is not None:
+            login = (unquote(address.username), unquote(address.password or ""))
     if settings.opensearch_username:
         password = settings.opensearch_password
         login = (settings.opensearch_username, password.get_secret_value() if password else "")
     options: dict[str, Any] = {
-        "hosts": hosts,
+        "hosts": settings.redacted_address.split(","),
         "timeout": timeout,
         "max_retries": retries,
         "retry_on_status": (502, 504),
