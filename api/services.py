@@ -132,7 +132,7 @@ async def open_services(
         CheapestServices(search, orders),
         ChangeServices(engine, platforms, feed.tail, token_cache),
         SavedSearchServices(settings, engine, platforms, store, feed.tail, matcher),
-        CatalogueServices(platforms, writers, WriteAudit(store), metrics.catalogue.count_items, rate_limits),
+        CatalogueServices(platforms, writers, WriteAudit(store), metrics.count_catalogue_items, rate_limits),
         VocabularyServices(engine, platforms, store),
         PlatformServices(settings, engine, platforms),
         OperationsServices(order_engine, platforms, backlogs, readiness),

@@ -20,8 +20,9 @@ OPERATIONS: Final = "operations/"
 PANELS: Final = "panels/"
 SEARCH: Final = "search/"
 
-_VENDOR: Final = tuple(f"vendor/{name}.module.js" for name in ("preact", "hooks", "htm"))
-_SHARED: Final = ("ui.js", "api.js", "words.js", "messages.js", f"{OPERATIONS}words.js", *_VENDOR)
+# by the names under which they import each other
+_VENDOR: Final = {name: f"vendor/{name.split('/')[-1]}.module.js" for name in ("preact", "preact/hooks", "htm")}
+_SHARED: Final = ("ui.js", "api.js", "words.js", "messages.js", f"{OPERATIONS}words.js", *_VENDOR.values())
 
 MEDIA_TYPES: Final = {"js": "text/javascript", "css": "text/css", "json": "application/json", "svg": "image/svg+xml"}
 _THEME: Final = files("api") / "templates" / "theme.css"  # the buyer's page has it too
@@ -73,10 +74,8 @@ def _template() -> Template:
 
 @cache
 def _import_map() -> str:
-    """Where the library's modules are, by the names under which they import each other."""
-    vendor = f"{STATIC_PATH}/{assets().digest}/vendor"
-    modules = {"preact": "preact", "preact/hooks": "hooks", "htm": "htm"}
-    return json.dumps({"imports": {name: f"{vendor}/{file}.module.js" for name, file in modules.items()}})
+    static = f"{STATIC_PATH}/{assets().digest}"
+    return json.dumps({"imports": {name: f"{static}/{path}" for name, path in _VENDOR.items()}})
 
 
 @cache
