@@ -42,12 +42,6 @@ def request_id(scope: Scope) -> str:
     return identity
 
 
-def current_request_id() -> str | None:
-    """The id of the request at hand; None outside of a request."""
-    scope = request_scope.get()
-    return None if scope is None else request_id(scope)
-
-
 def request_facts() -> dict[str, str]:
     """What log lines say of the request at hand: its id and, once it is known, its token's; empty outside of one."""
     scope = request_scope.get()

@@ -8,7 +8,7 @@ from typing import Final
 from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
-from api.http.request_id import current_request_id
+from api.http.request_id import request_facts
 from api.telemetry.metrics import EngineMetrics
 from mappings.transport.nodes import Exchange
 
@@ -26,10 +26,10 @@ class EngineObserver:
 
     @contextmanager
     def observed(self, operation: str, node: str) -> Iterator[Exchange]:
-        request_id = current_request_id()
+        request_id = request_facts().get("requestId", "")
         with _span(operation, node, request_id) if self._traced else nullcontext() as span:
             # the id names it in the engine's tasks and slow logs
-            exchange = Exchange({} if request_id is None else {"x-opaque-id": request_id})
+            exchange = Exchange({"x-opaque-id": request_id} if request_id else {})
             began = time.perf_counter()
             try:
                 yield exchange
@@ -46,7 +46,7 @@ class EngineObserver:
                     span.set_status(Status(StatusCode.ERROR, outcome))
 
 
-def _span(operation: str, node: str, request_id: str | None) -> AbstractContextManager[Span]:
+def _span(operation: str, node: str, request_id: str) -> AbstractContextManager[Span]:
     return _tracer.start_as_current_span(
         f"opensearch {operation}",
         kind=SpanKind.CLIENT,
@@ -54,7 +54,7 @@ def _span(operation: str, node: str, request_id: str | None) -> AbstractContextM
             "db.system.name": "opensearch",
             "db.operation.name": operation,
             "server.address": node,
-            "opensearch.x_opaque_id": request_id or "",
+            "opensearch.x_opaque_id": request_id,
         },
         record_exception=False,
         set_status_on_exception=False,
