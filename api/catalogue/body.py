@@ -26,8 +26,6 @@ _TOO_LARGE: Final = f"the body is larger than {MAX_BODY_BYTES:,} bytes, as it is
 
 @dataclass(frozen=True)
 class SentBody:
-    """A body as it was sent."""
-
     content: bytes
     encoding: str
     media_type: str
