@@ -202,7 +202,6 @@ class OutageLog:
         self._outages: set[str] = set()
 
     def begin(self, dependency: str, cause: str) -> None:
-        """The dependency failed; logged unless it is known."""
         if dependency not in self._outages:
             self._outages.add(dependency)
             log.warning(
@@ -210,7 +209,6 @@ class OutageLog:
             )
 
     def end(self, dependency: str) -> None:
-        """The dependency works; logged if it did not before."""
         if dependency in self._outages:
             self._outages.remove(dependency)
             log.info("background work goes on", work=self._work, dependency=dependency)

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Final
 
@@ -63,7 +64,10 @@ class Readiness:
         return self._last
 
     async def _check(self) -> None:
-        engine_error, store_error = await asyncio.gather(self._check_engine(), self._check_store())
+        engine_error, store_error = await asyncio.gather(
+            self._problem_of(self._engine.ready(self._platforms), "search_unavailable"),
+            self._problem_of(self._check_store(), "store_unavailable"),
+        )
         # without the store only the tokens that it has confirmed work
         tokens_error = None if self._token_cache.serves_without_store() else store_error
         state = ReadinessState(search=engine_error or tokens_error, orders=engine_error or store_error)
@@ -73,23 +77,19 @@ class Readiness:
             )
         self._last, self._checked_at = state, time.monotonic()
 
-    async def _check_engine(self) -> ApiError | None:
+    async def _problem_of(self, check: Awaitable[None], code: str) -> ApiError | None:
+        """Why a check fails, or does not end in time; None where it succeeds."""
         try:
             async with asyncio.timeout(self._timeout):
-                await self._engine.ready(self._platforms)
+                await check
         except ApiError as error:
             return error
+        except StoreUnavailable as error:
+            return ApiError(code, str(error))
         except TimeoutError:
-            return ApiError("search_unavailable")
+            return ApiError(code)
         return None
 
-    async def _check_store(self) -> ApiError | None:
-        try:
-            async with asyncio.timeout(self._timeout):
-                await check_schema(self._store)
-                await check_keys(self._store)
-        except StoreUnavailable as error:
-            return ApiError("store_unavailable", str(error))
-        except TimeoutError:
-            return ApiError("store_unavailable")
-        return None
+    async def _check_store(self) -> None:
+        await check_schema(self._store)
+        await check_keys(self._store)

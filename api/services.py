@@ -2,6 +2,7 @@
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from api.background import BackgroundTasks, StopDeadline
@@ -34,7 +35,7 @@ from api.search.suggest.counting import FrequentValueCounts
 from api.search.unanswered import UnansweredSearches
 from api.settings import Settings
 from api.telemetry.backlogs import BacklogReader
-from api.telemetry.engine_observer import EngineObserver
+from api.telemetry.engine_observer import observed
 from api.telemetry.metrics import Metrics
 from api.telemetry.routes import GenerationReader, TelemetryServices
 from api.token_cache import TokenCache
@@ -132,7 +133,7 @@ async def open_services(
         CheapestServices(search, orders),
         ChangeServices(engine, platforms, feed.tail, token_cache),
         SavedSearchServices(settings, engine, platforms, store, feed.tail, matcher),
-        CatalogueServices(platforms, writers, WriteAudit(store), metrics.catalogue.count_items, rate_limits),
+        CatalogueServices(platforms, writers, WriteAudit(store), metrics.count_catalogue_items, rate_limits),
         VocabularyServices(engine, platforms, store),
         PlatformServices(settings, engine, platforms),
         OperationsServices(order_engine, platforms, backlogs, readiness),
@@ -163,7 +164,7 @@ def _search_engine(settings: Settings, metrics: Metrics) -> Engine:
         settings.search_timeout,
         cached_bytes=settings.product_cache_mib * 1024**2,
         on_ejected=metrics.engine.set_ejected_nodes,
-        observer=EngineObserver("search", metrics.engine, traced=settings.tracing),
+        observer=partial(observed, "search", metrics.engine, traced=settings.tracing),
     )
 
 
@@ -173,7 +174,7 @@ def _order_engine(settings: Settings, metrics: Metrics) -> Engine:
         settings.search_timeout,
         cached_bytes=ORDER_CACHED_BYTES,
         connections=ORDER_CONNECTIONS,
-        observer=EngineObserver("order", metrics.engine, traced=settings.tracing),
+        observer=partial(observed, "order", metrics.engine, traced=settings.tracing),
     )
 
 

@@ -19,12 +19,8 @@ class UnsafeSetting:
     remedy: str
 
 
-def unsafe_settings(settings: Settings, workers: int) -> list[UnsafeSetting]:
+def unsafe_settings(settings: Settings, workers: int) -> Iterator[UnsafeSetting]:
     """What is unsafe, for so many workers; reads the modes of files and nothing else."""
-    return [*_settings(settings, workers), *_files(settings)]
-
-
-def _settings(settings: Settings, workers: int) -> Iterator[UnsafeSetting]:
     if settings.allow_insecure_callbacks:
         message = "every token with the scope order can send requests to private addresses, the engine's too"
         yield UnsafeSetting("insecure-callbacks", "GEAR_ALLOW_INSECURE_CALLBACKS", message, "leave it out")
@@ -35,12 +31,11 @@ def _settings(settings: Settings, workers: int) -> Iterator[UnsafeSetting]:
     elif public_url.scheme == "http" and not is_this_machine(public_url.hostname):
         message = "the address of an order's page is its secret, and goes over the network in clear"
         yield UnsafeSetting("public-url-http", "GEAR_PUBLIC_URL", message, "use https")
-    parts = [urlsplit(address.strip()) for address in settings.opensearch_url.split(",")]
-    elsewhere = [part for part in parts if not is_this_machine(part.hostname)]
-    if any(part.scheme == "http" for part in elsewhere):
+    elsewhere = [address for address in settings.addresses if not is_this_machine(address.hostname)]
+    if any(address.scheme == "http" for address in elsewhere):
         message = "items, prices and any password go to the engine in clear"
         yield UnsafeSetting("engine-without-tls", "GEAR_OPENSEARCH_URL", message, "use https")
-    if settings.opensearch_password is None and any(part.password is None for part in elsewhere):
+    if settings.opensearch_password is None and any(address.password is None for address in elsewhere):
         message = "whoever reaches the engine sets prices"
         remedy = "set it with GEAR_OPENSEARCH_USERNAME, or let nothing else reach the engine"
         yield UnsafeSetting("engine-without-login", "GEAR_OPENSEARCH_PASSWORD", message, remedy)
@@ -61,9 +56,6 @@ def _settings(settings: Settings, workers: int) -> Iterator[UnsafeSetting]:
     elif workers > 1 and not settings.rate_limit_storage:
         message = f"{workers} workers count each for themselves: together they allow {workers} times the limit"
         yield UnsafeSetting("rate-limit-per-worker", "GEAR_RATE_LIMIT_STORAGE", message, "name a shared storage")
-
-
-def _files(settings: Settings) -> Iterator[UnsafeSetting]:
     database = settings.sqlite_file
     if database is not None and _mode(database) & 0o007:
         message = f"everybody on this machine may read {database}"

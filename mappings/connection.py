@@ -4,7 +4,7 @@ import ssl
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import orjson
 import urllib3
@@ -14,7 +14,6 @@ from opensearchpy.serializer import JSONSerializer
 from pydantic import AfterValidator, Field, FilePath, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from mappings.names import alias_of
 from mappings.platforms import PLATFORM_FILES
 from mappings.secret_files import SecretFileSettings
 from mappings.transport.nodes import FailoverTransport, Node, NodePool, Observer, OnChange
@@ -71,13 +70,24 @@ class SearchSettings(SecretFileSettings):
     index_prefix: str = Field(default="gear", pattern=r"^[a-z][a-z0-9-]{0,63}$")
 
     @property
+    def addresses(self) -> list[SplitResult]:
+        return [urlsplit(address.strip()) for address in self.opensearch_url.split(",")]
+
+    @property
+    def redacted_address(self) -> str:
+        """The engine's addresses without logins."""
+        return ",".join(
+            f"{each.scheme}://{each.netloc.rpartition('@')[2]}{each.path.rstrip('/')}" for each in self.addresses
+        )
+
+    @property
     def derived_digest_key(self) -> bytes:
         """The key of the items' digests, of 32 bytes; empty where none is set."""
         return b"" if self.digest_key is None else sha256(self.digest_key.get_secret_value().encode()).digest()
 
     def alias(self, platform: int) -> str:
-        """The alias of a platform's gear, such as `gear-730`."""
-        return alias_of(self.index_prefix, platform)
+        """The alias that searches and live changes of a platform use, such as `gear-730`."""
+        return f"{self.index_prefix}-{platform}"
 
 
 class _FastJson(JSONSerializer):
@@ -101,22 +111,15 @@ class _RawResponses(_FastJson):
 
 
 def _options(settings: SearchSettings, timeout: float, retries: int) -> dict[str, Any]:
-    hosts = []
     login: tuple[str, str] | None = None
-    for address in settings.opensearch_url.split(","):
-        parts = urlsplit(address.strip())
-        port = parts.port or (443 if parts.scheme == "https" else 9200)
-        host = {"host": parts.hostname, "port": port, "use_ssl": parts.scheme == "https"}
-        if parts.path.strip("/"):
-            host["url_prefix"] = parts.path.strip("/")
-        hosts.append(host)
-        if parts.username is not None:
-            login = (unquote(parts.username), unquote(parts.password or ""))
+    for address in settings.addresses:
+        if address.username is not None:
+            login = (unquote(address.username), unquote(address.password or ""))
     if settings.opensearch_username:
         password = settings.opensearch_password
         login = (settings.opensearch_username, password.get_secret_value() if password else "")
     options: dict[str, Any] = {
-        "hosts": hosts,
+        "hosts": settings.redacted_address.split(","),
         "timeout": timeout,
         "max_retries": retries,
         "retry_on_status": (502, 504),
@@ -148,17 +151,15 @@ def connect_async(
     timeout: float = 2.5,
     retries: int = 1,
     connections: int = 32,
-    decoded: bool = True,
     on_change: OnChange | None = None,
     observer: Observer | None = None,
 ) -> AsyncOpenSearch:
     """A client for the API: one pool of keep-alive connections a node, `timeout` seconds a call.
 
-    With `decoded=False` its responses are the bytes of JSON, for callers that read only parts of them. `on_change` is
-    called when a node is left out or taken back, `observer` surrounds each request.
+    Its responses are the bytes of JSON, of which callers read only parts. `on_change` is called when a node is left
+    out or taken back, `observer` surrounds each request.
     """
     options = _options(settings, timeout, retries)
     options |= {"connection_class": Node, "connection_pool_class": NodePool, "transport_class": FailoverTransport}
-    if not decoded:
-        options["serializer"] = _RawResponses()
+    options["serializer"] = _RawResponses()
     return AsyncOpenSearch(**options, pool_maxsize=connections, on_change=on_change, observer=observer)

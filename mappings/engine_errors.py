@@ -1,24 +1,12 @@
 """Describes errors of the engine's client in one sentence that names the setting to look at."""
 
 import re
-from urllib.parse import urlsplit
 
 from opensearchpy import exceptions
 from opensearchpy.exceptions import OpenSearchException, TransportError
 
-from mappings.connection import SearchSettings
-
 # What urllib3 puts before its messages; ours name the address.
 _POOL = re.compile(r"^HTTPS?Connection(Pool)?\(.*?\): ")
-
-
-def redacted_address(settings: SearchSettings) -> str:
-    """The engine's address without logins."""
-    addresses = []
-    for address in settings.opensearch_url.split(","):
-        parts = urlsplit(address.strip())
-        addresses.append(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}")
-    return ",".join(addresses)
 
 
 def is_disk_full(reason: str) -> bool:

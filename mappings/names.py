@@ -21,11 +21,6 @@ class Generation:
     index: str
 
 
-def alias_of(prefix: str, platform: int) -> str:
-    """The alias that searches and live changes use, such as `gear-730`."""
-    return f"{prefix}-{platform}"
-
-
 def generation_name(alias: str, created_at: datetime, fingerprint: str) -> str:
     """The name of the index that a load begun at `created_at` fills."""
     utc = created_at.astimezone(UTC)

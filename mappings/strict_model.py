@@ -1,4 +1,4 @@
-"""The base of objects that are checked when they are read, and what is wrong with them. Framework-free."""
+"""The base of objects that are checked when they are read, and what is wrong with these or settings. Framework-free."""
 
 import re
 from typing import Final
@@ -33,3 +33,13 @@ def describe_errors(error: ValidationError) -> str:
         ": ".join([*([".".join(map(str, each["loc"]))] if each["loc"] else []), plain_reason(each["msg"])])
         for each in error.errors()
     )
+
+
+def describe_setting_errors(error: ValidationError) -> str:
+    """The same of settings, each named as the environment does."""
+    return "; ".join(_describe_setting(each["loc"], plain_reason(each["msg"])) for each in error.errors())
+
+
+def _describe_setting(location: tuple[int | str, ...], reason: str) -> str:
+    setting = f"GEAR_{'_'.join(map(str, location)).upper()}"
+    return f"{setting}: {reason.removeprefix(f'{setting} ')}"

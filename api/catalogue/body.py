@@ -11,7 +11,7 @@ import zstandard
 from fastapi import Request
 
 from api.errors import ApiError, invalid
-from api.http.json_body import read_body
+from api.http.json_body import media_type_of, read_body
 from indexer.documents.refusal import Refusal
 from indexer.sources.json_array import array_items
 from indexer.sources.records import BLANKS, Record, json_lines
@@ -26,8 +26,6 @@ _TOO_LARGE: Final = f"the body is larger than {MAX_BODY_BYTES:,} bytes, as it is
 
 @dataclass(frozen=True)
 class SentBody:
-    """A body as it was sent."""
-
     content: bytes
     encoding: str
     media_type: str
@@ -64,7 +62,7 @@ async def body_sent(request: Request, *media_types: str) -> SentBody:
     if encoding not in ENCODINGS:
         message = f"send the body with Content-Encoding gzip or zstd, or without, not {encoding[:100]!r}"
         raise ApiError("unsupported_media_type", message)
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    media_type = media_type_of(request)
     if media_type not in media_types:
         message = f"send {' or '.join(media_types)}, not {media_type[:100] or 'an undeclared type'!r}"
         raise ApiError("unsupported_media_type", message)

@@ -27,7 +27,7 @@ class CatalogueServices:
     platforms: Platforms
     writers: CatalogueWriters
     audit: WriteAudit
-    count_items: Callable[[int, int, int], None]
+    count_items: Callable[[str, int], None]
     rate_limits: RateLimits
 
 
@@ -67,7 +67,9 @@ async def catalogue_write(
         await services.rate_limits.extra_charge(request.scope, token)(changes.extra_cost)
         response = await services.writers.run(platform, partial(changes.run, visible=visible == "true"))
         services.audit.add(token, platform.slug, verb, response)
-        services.count_items(response["written"], response["superseded"], len(response["refused"]))
+        for result in ("written", "superseded"):
+            services.count_items(result, response[result])
+        services.count_items("refused", len(response["refused"]))
         return json_response(response)
 
     return write

@@ -39,7 +39,6 @@ class _LoopStore:
         self._loop = asyncio.get_running_loop()
 
     def run(self, work: Callable[[Store], Coroutine[Any, Any, Result]]) -> Result:
-        """The result of some work on the store; raises what the work raises."""
         return asyncio.run_coroutine_threadsafe(work(self._store), self._loop).result()
 
 

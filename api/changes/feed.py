@@ -2,6 +2,7 @@
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from api.background import BackgroundTasks, PeriodicWorker
@@ -10,7 +11,7 @@ from api.changes.recorder import Intervals, Recorder
 from api.changes.tail import Tail
 from api.engine.feed import FeedEngine
 from api.settings import Settings
-from api.telemetry.engine_observer import EngineObserver
+from api.telemetry.engine_observer import observed
 from api.telemetry.metrics import Metrics
 from mappings.platforms import Platforms
 from store.connection.engine import Store
@@ -39,7 +40,7 @@ def change_feed(
     intervals: Intervals,
 ) -> ChangeFeed:
     """The feed of a service with these settings; `resources` closes its connections."""
-    observer = EngineObserver("feed", metrics.engine)
+    observer = partial(observed, "feed", metrics.engine)
     engine = FeedEngine(settings, ENGINE_SECONDS, connections=CONNECTIONS, observer=observer, cached_bytes=CACHED_BYTES)
     resources.push_async_callback(engine.close)
     change_log = ChangeLog(engine, settings.index_prefix)

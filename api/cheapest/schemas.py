@@ -2,17 +2,13 @@
 
 from typing import Annotated
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
-from api.http.fields import Int64, NullDefault, Price, Strict, success
+from api.http.fields import INTEGER, NullDefault, Price, Strict, success
 from api.orders.schemas import OrderEntry, OrderFields
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, Filters
 
 MAX_ORDERS = 20
-
-Count = Annotated[
-    Int64, Field(ge=1, le=MAX_ORDERS), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_ORDERS})
-]
 
 
 class CheapestSearch(Strict):
@@ -30,7 +26,7 @@ class CheapestBody(OrderFields):
 
     search: CheapestSearch = Field(description="what to look for")
     max_price: Price = Field(description="no item costs more")
-    count: Annotated[Count, NullDefault(1)] = Field(
+    count: Annotated[int, Field(ge=1, le=MAX_ORDERS), INTEGER, NullDefault(1)] = Field(
         default=1, description="how many items: all of them are ordered, or none"
     )
 

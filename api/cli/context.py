@@ -150,17 +150,17 @@ def search_errors(settings: "SearchSettings") -> Iterator[None]:
     from opensearchpy.exceptions import OpenSearchException
 
     from api.errors import ApiError
-    from mappings.engine_errors import describe_error, redacted_address
+    from mappings.engine_errors import describe_error
 
     logging = structlog.get_config()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("critical"))
     try:
         yield
     except OpenSearchException as error:
-        raise click.ClickException(describe_error(error, redacted_address(settings))) from error
+        raise click.ClickException(describe_error(error, settings.redacted_address)) from error
     except ApiError as error:
         if isinstance(error.__cause__, OpenSearchException):
-            raise click.ClickException(describe_error(error.__cause__, redacted_address(settings))) from error
+            raise click.ClickException(describe_error(error.__cause__, settings.redacted_address)) from error
         raise click.ClickException(_refusal(error)) from error
     finally:
         structlog.configure(**logging)
@@ -178,7 +178,7 @@ def checked(build: Callable[[], Result]) -> Result:
     from pydantic import ValidationError
 
     from mappings.platforms import PlatformFileError
-    from mappings.setting_errors import describe_setting_errors
+    from mappings.strict_model import describe_setting_errors
 
     try:
         return build()

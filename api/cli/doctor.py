@@ -30,7 +30,7 @@ def doctor(production: bool, workers: int, as_json: bool) -> None:
     from store import database
 
     settings = checked(Settings)
-    findings = unsafe_settings(settings, workers)
+    findings = list(unsafe_settings(settings, workers))
     if settings.cipher is not None and (count := read_now(database.count_plain)):
         message = f"{count} rows were written without keys, and are in clear"
         findings.append(UnsafeSetting("values-plain", "GEAR_ENCRYPTION_KEYRING", message, "gear-api encryption rotate"))
@@ -49,7 +49,7 @@ def check_settings(settings: "Settings", *, production: bool, workers: int = 1) 
     from api.log import log
     from api.unsafe_settings import unsafe_settings
 
-    findings = unsafe_settings(settings, workers)
+    findings = list(unsafe_settings(settings, workers))
     for finding in findings:
         log.warning("unsafe setting", **vars(finding))
     if findings and production:

@@ -168,10 +168,8 @@ def unknown_item(deployment: Deployment) -> None:
 def suggest(deployment: Deployment) -> None:
     offered: Sequence[Any] = ()
     for start in ("a", "m", "s"):
-        offered = deployment.send("GET", f"/v1/gear/suggest?q={start}&limit=5").keys("status", "suggestions")[
-            "suggestions"
-        ]
-        if offered:
+        body = deployment.send("GET", f"/v1/gear/suggest?q={start}&limit=5").keys("status", "suggestions")
+        if offered := body["suggestions"]:
             break
     require(offered, "there are no suggestions")
     require(len(offered) <= 5, "more suggestions than the limit")

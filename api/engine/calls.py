@@ -12,7 +12,7 @@ from opensearchpy.exceptions import SerializationError, TransportError
 
 from api.current_request import seconds_left
 from api.engine.errors import NodeLostError, map_engine_error
-from api.engine.responses import BadResponseError, Json, Response, read_complete_response
+from api.engine.responses import BadResponseError, Json, Response, all_shards_of, decoded
 from api.errors import ApiError
 from api.log import log
 from mappings.connection import SearchSettings, connect_async
@@ -51,7 +51,6 @@ class Calls:
             settings,
             timeout=timeout,
             connections=connections,
-            decoded=False,
             on_change=self._nodes_changed,
             observer=observer,
         )
@@ -76,8 +75,9 @@ class Calls:
         params = {**(params or {}), "allow_partial_search_results": "false"}
         if may_be_missing:
             params["ignore_unavailable"] = "true"
+        fewest = 0 if may_be_missing else 1  # where all are missing there is no shard
         send = partial(self._client.search, index=index, body=content, params=params)
-        return await self._search(send, partial(read_complete_response, decoder, may_be_missing=may_be_missing))
+        return await self._search(send, lambda response: all_shards_of(decoded(decoder, response), fewest=fewest))
 
     def alias(self, platform: Platform) -> str:
         return self._settings.alias(platform.id)

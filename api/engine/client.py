@@ -2,12 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 import orjson
 from opensearchpy import AsyncOpenSearch
 
-from api.engine.documents import ListingDocument, read_listings
+from api.engine.documents import LISTING_DOCUMENTS, ListingDocument, read_documents
 from api.engine.errors import LOAD_AGAIN, ForbiddenError, NotLoadedError
 from api.engine.product_lookups import STICKERS
 from api.engine.responses import LISTINGS, Json, StoredItem, all_of, hits_of, read_json
@@ -16,6 +17,7 @@ from api.errors import ApiError
 from api.log import log
 from mappings.names import parse_generation
 from mappings.platforms import Platform
+from store.outbox.index_outbox import IndexUpdate
 
 _NO_DOCUMENT = "document_missing_exception"
 _CONFLICT = "version_conflict_engine_exception"
@@ -27,19 +29,6 @@ _SHARED_DOCUMENTS: Json = {
     "track_total_hits": False,
 }
 UPDATE_TRIES = 3  # of an item that something else changes between its reading and its update
-
-
-class ItemAvailability(Protocol):
-    """Whether an active order binds an item."""
-
-    @property
-    def platform(self) -> int: ...
-
-    @property
-    def item(self) -> int: ...
-
-    @property
-    def bound(self) -> bool: ...
 
 
 class Engine(Searches):
@@ -60,8 +49,8 @@ class Engine(Searches):
 
     async def _documents(self, alias: str, numbers: Sequence[int]) -> list[ListingDocument]:
         call = self._client.mget(index=alias, body={"ids": [str(number) for number in numbers]})
-        documents = await self._read(call, lambda content: read_listings(content, len(numbers)))
-        return [document for document in documents if document.exists]
+        read = partial(read_documents, LISTING_DOCUMENTS, count=len(numbers))
+        return [document for document in await self._read(call, read) if document.exists]
 
     async def _stored_items(self, alias: str, documents: Sequence[ListingDocument]) -> dict[int, StoredItem]:
         listings = [(document.index, document.source) for document in documents]
@@ -93,7 +82,7 @@ class Engine(Searches):
         body = {"size": len(items), "query": {"bool": {"filter": filters}}, "sort": ["id"], "_source": False}
         return {hit["sort"][0] for hit in hits_of(await self.search([platform], body))}
 
-    async def update_availability(self, items: Sequence[ItemAvailability]) -> list[bool]:
+    async def update_availability(self, items: Sequence[IndexUpdate]) -> list[bool]:
         """Hides bound items from searches and shows the others; says for each whether the index is up to date.
 
         An item that the index does not have needs no update; one whose index refuses must be sent again. Raises
@@ -110,7 +99,7 @@ class Engine(Searches):
                 break
         return up_to_date
 
-    async def _update(self, items: Sequence[ItemAvailability]) -> list[str | None]:
+    async def _update(self, items: Sequence[IndexUpdate]) -> list[str | None]:
         """Updates each document as it is read here, and says for each what was in the way.
 
         An update that a hung node delivers after a newer one names a sequence number of the past, and is refused.

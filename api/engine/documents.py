@@ -42,22 +42,14 @@ class _Response(msgspec.Struct, Generic[Document]):
     docs: list[Document]
 
 
-_listings: Final = msgspec.json.Decoder(_Response[ListingDocument])
-_products: Final = msgspec.json.Decoder(_Response[ProductDocument])
+LISTING_DOCUMENTS: Final = msgspec.json.Decoder(_Response[ListingDocument])
+PRODUCT_DOCUMENTS: Final = msgspec.json.Decoder(_Response[ProductDocument])
 
 
-def read_listings(content: bytes, count: int) -> list[ListingDocument]:
-    """The documents of `count` listings; raises NotLoadedError, BadResponseError where one could not be read."""
-    return _complete(decoded(_listings, content).docs, count)
-
-
-def read_products(content: bytes, count: int) -> list[ProductDocument]:
-    """`count` documents of products; raises as `read_listings`."""
-    return _complete(decoded(_products, content).docs, count)
-
-
-def _complete(documents: list[Document], count: int) -> list[Document]:
-    for document in all_of(documents, count):
+def read_documents(decoder: msgspec.json.Decoder[_Response[Document]], content: bytes, count: int) -> list[Document]:
+    """`count` documents; raises NotLoadedError, BadResponseError where one could not be read."""
+    documents = all_of(decoded(decoder, content).docs, count)
+    for document in documents:
         if document.error is not None:
             if document.error.type == NO_INDEX:
                 raise NotLoadedError(document.index)

@@ -33,13 +33,6 @@ class PitGoneError(Exception):
 class TooManyPitsError(ApiError):
     """The engine has as many open points in time as it allows."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "search_unavailable",
-            "too many cursors are being read: read one to its end, or start yours later",
-            headers={"Retry-After": str(TOO_MANY_PITS_RETRY_AFTER_SECONDS)},
-        )
-
 
 class ForbiddenError(ApiError):
     """The engine's user lacks a permission."""
@@ -102,7 +95,9 @@ def _known_reason(body: dict[str, Any], kind: str | None) -> Exception | None:
         return NodeLostError("search_unavailable")
     if any(_TOO_MANY_PITS in reason for reason in reasons):
         log.warning("the search engine takes no more cursors; see search.max_open_pit_context in docs/operations.md")
-        return TooManyPitsError()
+        message = "too many cursors are being read: read one to its end, or start yours later"
+        headers = {"Retry-After": str(TOO_MANY_PITS_RETRY_AFTER_SECONDS)}
+        return TooManyPitsError("search_unavailable", message, headers=headers)
     if any(_UNKNOWN_FIELD in reason.lower() for reason in reasons):
         log.error("an index has an older definition: load its catalogue again", cause=str(body["error"])[:300])
         return ApiError("search_unavailable", f"this needs an index of a newer definition: {LOAD_AGAIN}")

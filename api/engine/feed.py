@@ -83,15 +83,11 @@ class MatchedEntry(msgspec.Struct):
         return int(self.fields["side"][0])
 
 
-class _IndexRow(msgspec.Struct):
-    index: str
-
-
 _matched: Final = msgspec.json.Decoder(HitsResponse[MatchedEntry])
 _listing: Final = msgspec.json.Decoder(Listing)
 _hits: Final = msgspec.json.Decoder(HitsResponse[SnapshotHit])
 _entries: Final = msgspec.json.Decoder(HitsResponse[_EntryHit])
-_indices: Final = msgspec.json.Decoder(list[_IndexRow])
+_rows: Final = msgspec.json.Decoder(list[Json])
 
 
 @dataclass(frozen=True)
@@ -216,8 +212,8 @@ class FeedEngine(Engine):
 
     async def logs(self, pattern: str) -> list[str]:
         params = {"h": "index", "format": "json"}
-        rows = await self._read(self._client.cat.indices(index=pattern, params=params), partial(decoded, _indices))
-        return [row.index for row in rows]
+        rows = await self._read(self._client.cat.indices(index=pattern, params=params), partial(decoded, _rows))
+        return [row["index"] for row in rows]
 
     async def drop(self, indices: Sequence[str]) -> None:
         """Deletes indices; those that are gone already need nothing."""

@@ -125,9 +125,7 @@ class ProductSearch:
         complete = [entry for entry in entries if entry is not None]
         if len(complete) < len(entries):
             return None
-        return LookupResult(
-            lookups, complete, products, frozenset(index for index, _ in revision), revision, needs_revision=True
-        )
+        return LookupResult(lookups, complete, products, frozenset(), revision, needs_revision=True)
 
     def is_current(self, result: LookupResult, response: EngineResponse) -> bool:
         """Whether the products still are as they were for what was found, by the response to REVISION_REQUEST."""

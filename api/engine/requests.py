@@ -31,18 +31,16 @@ def multi_search_params(filter_path: Sequence[str]) -> dict[str, str]:
 
 def multi_search(contents: Sequence[tuple[Sequence[str], bytes]]) -> bytes:
     """The lines of several searches, each of indices or aliases with its body."""
-    return b"".join(
-        b"%b\n%b\n" % (_header(indices, cached=_is_cached(content)), content) for indices, content in contents
-    )
+    lines = bytearray()
+    for indices, content in contents:
+        # without `request_cache` the engine caches answers without hits alone
+        options = {"allow_partial_search_results": False, "request_cache": _is_cached(content)}
+        lines += b"%b\n%b\n" % (orjson.dumps({"index": list(indices), **options}), content)
+    return bytes(lines)
 
 
 def _is_cached(content: bytes) -> bool:
     return len(content) <= MAX_CACHED_BYTES
-
-
-def _header(indices: Sequence[str], *, cached: bool) -> bytes:
-    """The line in front of a search body; without `request_cache` the engine caches answers without hits alone."""
-    return orjson.dumps({"index": list(indices), "allow_partial_search_results": False, "request_cache": cached})
 
 
 def _in_responses(part: str) -> str:

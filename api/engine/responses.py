@@ -119,16 +119,6 @@ _multi_search = msgspec.json.Decoder(_MultiSearchResponse)
 _json = msgspec.json.Decoder(Json)
 
 
-def read_complete_response(
-    decoder: msgspec.json.Decoder[Response], content: bytes, *, may_be_missing: bool = False
-) -> Response:
-    """Decodes the response to a search that every shard gave its part of in time; raises BadResponseError.
-
-    There is no shard where all of the indices `may_be_missing`.
-    """
-    return all_shards_of(decoded(decoder, content), fewest=0 if may_be_missing else 1)
-
-
 def read_multi_search(content: bytes) -> list[EngineResponse]:
     """Decodes the responses to a multi-search; raises BadResponseError."""
     return decoded(_multi_search, content).get("responses", [])

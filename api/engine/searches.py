@@ -8,7 +8,7 @@ from typing import Final, Unpack
 import orjson
 
 from api.engine.calls import CallOptions, Calls
-from api.engine.documents import ProductDocument, read_products
+from api.engine.documents import PRODUCT_DOCUMENTS, ProductDocument, read_documents
 from api.engine.errors import (
     REPAIR,
     ForbiddenError,
@@ -198,7 +198,7 @@ class Searches(Calls):
 
     async def _get_products(self, targets: Sequence[Json]) -> list[ProductDocument]:
         call = self._client.mget(body=orjson.dumps({"docs": targets}))
-        return await self._read(call, lambda content: read_products(content, len(targets)))
+        return await self._read(call, partial(read_documents, PRODUCT_DOCUMENTS, count=len(targets)))
 
     async def revision(self, platforms: Sequence[Platform]) -> bytes | None:
         """A value that changes with whatever searches of the platforms can find; None without the permission to ask.

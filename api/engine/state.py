@@ -37,21 +37,18 @@ async def generations(engine: Engine, platform: Platform, serving: str | None) -
     )
     primaries = {index: stats["primaries"] for index, stats in response.get("indices", {}).items()}
     sizes = {index: each["store"]["size_in_bytes"] for index, each in primaries.items()}
-    entries = []
-    for index in sorted(primaries, reverse=True):
-        generation = parse_generation(alias, index)
-        if generation is not None:
-            entries.append(
-                {
-                    "index": index,
-                    "createdAt": rfc3339(generation.created_at),
-                    "fingerprint": generation.fingerprint,
-                    "serving": index == serving,
-                    "items": primaries[index]["docs"]["count"],
-                    "bytes": sizes[index] + sizes.get(products_of(index), 0),
-                }
-            )
-    return entries
+    return [
+        {
+            "index": index,
+            "createdAt": rfc3339(generation.created_at),
+            "fingerprint": generation.fingerprint,
+            "serving": index == serving,
+            "items": primaries[index]["docs"]["count"],
+            "bytes": sizes[index] + sizes.get(products_of(index), 0),
+        }
+        for index in sorted(primaries, reverse=True)
+        if (generation := parse_generation(alias, index)) is not None
+    ]
 
 
 async def work(engine: Engine, platform: Platform) -> Json | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, StrictUndefined, Template
@@ -19,11 +20,11 @@ OPERATIONS: Final = "operations/"
 PANELS: Final = "panels/"
 SEARCH: Final = "search/"
 
-_VENDOR: Final = tuple(f"vendor/{name}.module.js" for name in ("preact", "hooks", "htm"))
-_SHARED: Final = ("ui.js", "api.js", "words.js", "messages.js", f"{OPERATIONS}words.js", *_VENDOR)
+# by the names under which they import each other
+_VENDOR: Final = {name: f"vendor/{name.split('/')[-1]}.module.js" for name in ("preact", "preact/hooks", "htm")}
+_SHARED: Final = ("ui.js", "api.js", "words.js", "messages.js", f"{OPERATIONS}words.js", *_VENDOR.values())
 
 MEDIA_TYPES: Final = {"js": "text/javascript", "css": "text/css", "json": "application/json", "svg": "image/svg+xml"}
-_FOLDERS: Final = ("", SEARCH, PANELS, "vendor/", "languages/", OPERATIONS, f"{OPERATIONS}languages/")
 _THEME: Final = files("api") / "templates" / "theme.css"  # the buyer's page has it too
 
 
@@ -45,13 +46,15 @@ class Assets:
 @cache
 def assets() -> Assets:
     """Reads and compresses the files."""
-    root = files("api.explore") / "static"
-    by_path = {"theme.css": _asset(_THEME)} | {
-        f"{folder}{file.name}": _asset(file)
-        for folder in _FOLDERS
-        for file in sorted((root / folder if folder else root).iterdir(), key=lambda file: file.name)
-        if file.is_file() and file.name.rpartition(".")[2] in MEDIA_TYPES
-    }
+    root = Path(__file__).parent / "static"
+    by_path = (
+        {"theme.css": _asset(_THEME)}
+        | {
+            file.relative_to(root).as_posix(): _asset(file)
+            for file in sorted(root.rglob("*.*"), key=lambda file: (len(file.parts), file))  # shared styles come first
+            if file.suffix[1:] in MEDIA_TYPES
+        }
+    )
     digest = hashlib.sha256()
     for path, asset in by_path.items():
         digest.update(path.encode() + b"\0" + hashlib.sha256(asset.content).digest())
@@ -71,10 +74,8 @@ def _template() -> Template:
 
 @cache
 def _import_map() -> str:
-    """Where the library's modules are, by the names under which they import each other."""
-    vendor = f"{STATIC_PATH}/{assets().digest}/vendor"
-    modules = {"preact": "preact", "preact/hooks": "hooks", "htm": "htm"}
-    return json.dumps({"imports": {name: f"{vendor}/{file}.module.js" for name, file in modules.items()}})
+    static = f"{STATIC_PATH}/{assets().digest}"
+    return json.dumps({"imports": {name: f"{static}/{path}" for name, path in _VENDOR.items()}})
 
 
 @cache

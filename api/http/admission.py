@@ -10,7 +10,6 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from api.errors import ApiError
@@ -57,42 +56,28 @@ class BudgetMetrics(Protocol):
     def count_shed(self, budget: str) -> None: ...
 
 
-@dataclass(frozen=True)
-class LimitShare:
-    """A part of another limit."""
-
-    limit: ConcurrencyLimit
-    parts: int
-
-    @property
-    def value(self) -> int:
-        """At least one."""
-        return max(1, self.limit.value // self.parts)
-
-
-AdmissionLimit = ConcurrencyLimit | LimitShare
-
-
 class Budget:
     """The requests of one kind that are in flight, and those that wait for them."""
 
-    def __init__(self, name: str, limit: AdmissionLimit, metrics: BudgetMetrics) -> None:
+    def __init__(self, name: str, limit: ConcurrencyLimit, metrics: BudgetMetrics, *, parts: int = 1) -> None:
+        """Its limit is one of so many `parts` of this one, and at least one."""
         self._name = name
-        self._limit = limit
+        self._whole_limit = limit
+        self._parts = parts
         self._metrics = metrics
         self._waiting: deque[tuple[float, Work]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._shed = 0
         self._logged_at = float("-inf")
         self.in_flight = 0
-        metrics.set_limit(name, limit.value)
+        metrics.set_limit(name, self._limit)
         metrics.set_in_flight(name, 0)
 
     def submit(self, work: Work) -> None:
         """Starts the work, lets it wait, or refuses it."""
         if self.is_full:
             self._refuse(work)
-        elif self.in_flight < self._limit.value:
+        elif self.in_flight < self._limit:
             self._start(work, 0.0)
         else:
             loop = asyncio.get_running_loop()
@@ -101,9 +86,13 @@ class Budget:
                 self._timer = loop.call_later(WAIT_SECONDS, self._refuse_late)
 
     @property
+    def _limit(self) -> int:
+        return max(1, self._whole_limit.value // self._parts)
+
+    @property
     def is_full(self) -> bool:
         """Whether what is submitted now is refused."""
-        limit = self._limit.value
+        limit = self._limit
         return self.in_flight >= limit and len(self._waiting) >= max(min(limit, MIN_WAITING), limit // WAITING_SHARE)
 
     def count_refusal(self) -> None:
@@ -112,21 +101,19 @@ class Budget:
         self._shed += 1
         now = asyncio.get_running_loop().time()
         if now - self._logged_at >= LOG_SECONDS:
-            log.warning(
-                "overloaded: requests are refused", budget=self._name, refused=self._shed, limit=self._limit.value
-            )
+            log.warning("overloaded: requests are refused", budget=self._name, refused=self._shed, limit=self._limit)
             self._shed, self._logged_at = 0, now
 
     def release(self) -> None:
         """Ends some work and starts what came last."""
         self.in_flight -= 1
         now = asyncio.get_running_loop().time()
-        while self._waiting and self.in_flight < self._limit.value:
+        while self._waiting and self.in_flight < self._limit:
             arrived, work = self._waiting.pop()
             if not work.is_abandoned:
                 self._start(work, now - arrived)
         self._metrics.set_in_flight(self._name, self.in_flight)
-        self._metrics.set_limit(self._name, self._limit.value)
+        self._metrics.set_limit(self._name, self._limit)
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
@@ -219,12 +206,9 @@ class Admission:
             name: ConcurrencyLimit(max_concurrency or minimum, max_concurrency or maximum)
             for name, (minimum, maximum) in ADAPTIVE.items()
         }
-        limits: dict[str, AdmissionLimit] = {
-            **self._adaptive,
-            **{name: ConcurrencyLimit(limit, limit) for name, limit in FIXED.items()},
-            "export": LimitShare(self._adaptive["search"], EXPORT_SHARE),
-        }
+        limits = self._adaptive | {name: ConcurrencyLimit(limit, limit) for name, limit in FIXED.items()}
         self.budgets = {name: Budget(name, limit, metrics) for name, limit in limits.items()}
+        self.budgets["export"] = Budget("export", limits["search"], metrics, parts=EXPORT_SHARE)
 
     def add_sample(self, budget: str, now: float, seconds: float) -> None:
         """Notes how long a request took, from its start to its end."""

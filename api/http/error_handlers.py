@@ -50,14 +50,14 @@ def error_of(exception: Exception) -> ApiError:
 
 
 async def _respond(request: Request, exception: Exception) -> Response:
-    error, identity = error_of(exception), request_id(request.scope)
+    error = error_of(exception)
     if isinstance(exception, StoreUnavailable):
-        log.warning("the order store does not answer", cause=str(exception), requestId=identity)
+        log.warning("the order store does not answer", cause=str(exception))
     elif error.code == "search_unavailable" and error.message and "authorization" not in request.headers:
         # what is wrong with the engine is for those who have a token
-        log.warning("the search engine does not answer", cause=error.message, requestId=identity)
+        log.warning("the search engine does not answer", cause=error.message)
         error = ApiError(error.code, headers=error.headers)
-    return response_of(error, identity)
+    return response_of(error, request_id(request.scope))
 
 
 def install(app: FastAPI) -> None:

@@ -91,8 +91,16 @@ async def content_of(request: Request) -> bytes:
             "unsupported_media_type", f"send the body as it is, not with Content-Encoding {encoding[:100]!r}"
         )
     content = await read_body(request, MAX_BODY_BYTES)
-    _check_media_type(request, content)
+    media_type = media_type_of(request)
+    if media_type != "application/json" and (content or "content-type" in request.headers):
+        message = f"send application/json, not {media_type[:100] or 'an undeclared type'!r}"
+        raise ApiError("unsupported_media_type", message)
     return content
+
+
+def media_type_of(request: Request) -> str:
+    """The declared type of a body, without its parameters; empty where there is none."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 async def read_body(request: Request, max_bytes: int, message: str = "") -> bytes:
@@ -116,16 +124,6 @@ async def read_body(request: Request, max_bytes: int, message: str = "") -> byte
         message = f"the body did not arrive within {seconds:.0f} seconds"
         raise ApiError("bad_request", message, headers={"Connection": "close"}) from error
     return bytes(content)
-
-
-def _check_media_type(request: Request, body: bytes) -> None:
-    declared = request.headers.get("content-type")
-    if declared is None and not body:
-        return
-    media_type = (declared or "").partition(";")[0].strip().lower()
-    if media_type != "application/json":
-        message = f"send application/json, not {media_type[:100] or 'an undeclared type'!r}"
-        raise ApiError("unsupported_media_type", message)
 
 
 def body_of(model: type[Body]) -> Callable[[Request], Awaitable[Body]]:

@@ -73,17 +73,12 @@ def _errors(codes: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
     errors: dict[int | str, dict[str, Any]] = {}
     for code in (*sorted(codes, key=list(ERRORS).index), "uri_too_long", "internal", "overloaded"):
         number, text = ERRORS[code]
-        entry = errors.setdefault(
-            number,
-            {
-                "model": ErrorResponse,
-                "description": "",
-                "headers": _headers(number),
-                "content": {"application/json": {"examples": {}}},
-            },
-        )
-        entry["description"] = ", ".join(part for part in (entry["description"], f"`{code}`") if part)
-        entry["content"]["application/json"]["examples"][code] = {"summary": text, "value": error_example(code)}
+        content: dict[str, Any] = {"application/json": {"examples": {}}}
+        response = {"model": ErrorResponse, "description": "", "headers": _headers(number), "content": content}
+        entry = errors.setdefault(number, response)
+        examples = entry["content"]["application/json"]["examples"]
+        examples[code] = {"summary": text, "value": error_example(code)}
+        entry["description"] = ", ".join(f"`{each}`" for each in examples)
     return errors
 
 

@@ -69,7 +69,7 @@ class GearProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Parses the bytes, and counts those of a head."""
         if self._is_excess:  # refused only now: a client reads no response before it has sent its request
-            self._close_with(ApiError("overloaded", "too many connections are open"), new_request_id())
+            self._close_with(ApiError("overloaded", "too many connections are open"))
             return
         if self._refuse_unread(data):
             return
@@ -84,7 +84,7 @@ class GearProtocol(HttpToolsProtocol):
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
                 if len(self.url) > MAX_TARGET_BYTES:
-                    self._close_with(ApiError("uri_too_long"), new_request_id())
+                    self._close_with(ApiError("uri_too_long"))
                 else:
                     self.send_400_response(f"the request line and headers are larger than {MAX_HEAD_BYTES:,} bytes")
 
@@ -113,7 +113,7 @@ class GearProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Sends the error envelope and closes the connection."""
-        self._close_with(ApiError("bad_request", msg), new_request_id())
+        self._close_with(ApiError("bad_request", msg))
 
     def on_message_complete(self) -> None:
         """Counts the time that is left from the end of the body: how long that takes is up to the client."""
@@ -188,9 +188,9 @@ class GearProtocol(HttpToolsProtocol):
             self.flow.pause_reading()
         self.loop.call_later(seconds, self.on_response_complete)
 
-    def _close_with(self, error: ApiError, identity: str) -> None:
+    def _close_with(self, error: ApiError) -> None:
         self._stop_timer()
-        self._write(error, identity, close=True, has_body=True)
+        self._write(error, new_request_id(), close=True, has_body=True)
 
     def _write(self, error: ApiError, identity: str, *, close: bool, has_body: bool) -> None:
         if error.code != "overloaded" or error.message or close or not has_body or len(identity) != len(_SAMPLE_ID):

@@ -42,12 +42,6 @@ def request_id(scope: Scope) -> str:
     return identity
 
 
-def current_request_id() -> str | None:
-    """The id of the request at hand; None outside of a request."""
-    scope = request_scope.get()
-    return None if scope is None else request_id(scope)
-
-
 def request_facts() -> dict[str, str]:
     """What log lines say of the request at hand: its id and, once it is known, its token's; empty outside of one."""
     scope = request_scope.get()
@@ -103,20 +97,8 @@ class RequestIdMiddleware:
             seconds = time.perf_counter() - started
             route = getattr(scope.get("route"), "path", None)
             self._on_response(scope["method"], route, status, seconds)
-            log.info(
-                "request",
-                requestId=identity,
-                method=scope["method"],
-                route=route,
-                status=status,
-                milliseconds=round(seconds * 1000, 1),
-                **_sender(scope),
-            )
+            # where no token was accepted, the address says whose it is
+            client = {} if SENDER_KEY in scope else {"client": scope["client"][0] if scope.get("client") else None}
+            milliseconds = round(seconds * 1000, 1)
+            log.info("request", method=scope["method"], route=route, status=status, milliseconds=milliseconds, **client)
             request_scope.reset(request)
-
-
-def _sender(scope: Scope) -> dict[str, str | None]:
-    """Whose request it is: the token's id or, where no token was accepted, the address it came from."""
-    if SENDER_KEY in scope:
-        return {"token": scope[SENDER_KEY]}
-    return {"client": scope["client"][0] if scope.get("client") else None}

@@ -49,13 +49,14 @@ from store.auth.tokens import Token
 
 router = APIRouter(tags=["search"])
 
-_KINDS = {
-    Kind.FOLDED: "values",
-    Kind.EXACT: "names",
-    Kind.INTEGER: "integers",
-    Kind.MONEY: "range",
-    Kind.RANGE: "range",
-    Kind.ATTACHMENTS: "attachments",
+# what a kind is called, and its bounds besides the number of values, which a range has none of
+_KINDS: dict[Kind, tuple[str, dict[str, int]]] = {
+    Kind.FOLDED: ("values", {"maxCharacters": MAX_VALUE_CHARACTERS}),
+    Kind.EXACT: ("names", {"maxCharacters": MAX_NAME_CHARACTERS}),
+    Kind.INTEGER: ("integers", {}),
+    Kind.MONEY: ("range", {"minimum": 0, "maximum": int(MAX_PRICE)}),
+    Kind.RANGE: ("range", {"minimum": 0, "maximum": 1}),
+    Kind.ATTACHMENTS: ("attachments", {"maxCharacters": MAX_VALUE_CHARACTERS, "minimum": 0, "maximum": 1}),
 }
 
 
@@ -104,7 +105,9 @@ async def _items(engine: Engine, platform: Platform, token: Token) -> int:
 
 
 def filter_entry(row: Filter) -> dict[str, Any]:
-    return {"name": row.name, "kind": _KINDS[row.kind], **_bounds(row), "facet": row.facet}
+    kind, bounds = _KINDS[row.kind]
+    values = {} if kind == "range" else {"maxValues": row.max_values}
+    return {"name": row.name, "kind": kind, **values, **bounds, "facet": row.facet}
 
 
 def limits(settings: Settings, token: Token) -> dict[str, Any]:
@@ -152,17 +155,3 @@ def limits(settings: Settings, token: Token) -> dict[str, Any]:
         },
         "errors": [{"code": code, "status": status, "message": message} for code, (status, message) in ERRORS.items()],
     }
-
-
-def _bounds(row: Filter) -> dict[str, int]:
-    if row.kind is Kind.MONEY:
-        return {"minimum": 0, "maximum": int(MAX_PRICE)}
-    if row.kind is Kind.RANGE:
-        return {"minimum": 0, "maximum": 1}
-    if row.kind is Kind.ATTACHMENTS:
-        return {"maxValues": row.max_values, "maxCharacters": MAX_VALUE_CHARACTERS, "minimum": 0, "maximum": 1}
-    if row.kind is Kind.EXACT:
-        return {"maxValues": row.max_values, "maxCharacters": MAX_NAME_CHARACTERS}
-    if row.kind is Kind.INTEGER:
-        return {"maxValues": row.max_values}
-    return {"maxValues": row.max_values, "maxCharacters": MAX_VALUE_CHARACTERS}

@@ -170,16 +170,6 @@ class OrderMetrics:
         )
 
 
-class CatalogueMetrics:
-    def __init__(self, registry: CollectorRegistry) -> None:
-        written = "Items of writes to the catalogue by result"
-        self._count = LabelledCounter(registry, "gear_catalogue_items", written, "result")
-
-    def count_items(self, written: int, superseded: int, refused: int) -> None:
-        for result, items in (("written", written), ("superseded", superseded), ("refused", refused)):
-            self._count(result, items)
-
-
 class FeedMetrics:
     """The change feed: what was recorded, how far the recorder is behind, and who waits."""
 
@@ -227,18 +217,19 @@ class Metrics:
 
     def __init__(self, multiprocess_dir: Path | None) -> None:
         self._multiprocess_dir = multiprocess_dir
-        self._registry = CollectorRegistry()
+        self._registry = registry = CollectorRegistry()
         if multiprocess_dir is None:
-            ProcessCollector(registry=self._registry)
-        self.requests = RequestMetrics(self._registry)
-        self.limits = LimitMetrics(self._registry)
-        self.engine = EngineMetrics(self._registry)
-        self.store = StoreMetrics(self._registry)
-        self.orders = OrderMetrics(self._registry)
-        self.catalogue = CatalogueMetrics(self._registry)
-        self.feed = FeedMetrics(self._registry)
-        self.searches = SearchMetrics(self._registry)
-        self.process = ProcessMetrics(self._registry)
+            ProcessCollector(registry=registry)
+        self.requests = RequestMetrics(registry)
+        self.limits = LimitMetrics(registry)
+        self.engine = EngineMetrics(registry)
+        self.store = StoreMetrics(registry)
+        self.orders = OrderMetrics(registry)
+        text = "Items of writes to the catalogue by result"
+        self.count_catalogue_items = LabelledCounter(registry, "gear_catalogue_items", text, "result")
+        self.feed = FeedMetrics(registry)
+        self.searches = SearchMetrics(registry)
+        self.process = ProcessMetrics(registry)
 
     def registry(self) -> CollectorRegistry:
         """The metrics of this process, or of all workers."""

@@ -26,9 +26,9 @@ from indexer.sources.mapping import Mapper
 from indexer.sources.records import SourceError
 from mappings.connection import SearchSettings, connect
 from mappings.definition import Definition, read_definition
-from mappings.engine_errors import describe_error, redacted_address
+from mappings.engine_errors import describe_error
 from mappings.platforms import Platform, PlatformFileError, read_platforms
-from mappings.setting_errors import describe_setting_errors
+from mappings.strict_model import describe_setting_errors
 from store.connection.settings import StoreSettings
 
 INTERRUPTED = 130  # what a shell reports for a command ended by Ctrl-C
@@ -47,7 +47,7 @@ def command_result(result: dict[str, Any], *, as_json: bool) -> Iterator[None]:
     except ValidationError as error:
         result["error"] = describe_setting_errors(error)
     except OpenSearchException as error:
-        result["error"] = describe_error(error, redacted_address(SearchSettings()))
+        result["error"] = describe_error(error, SearchSettings().redacted_address)
     except (KeyboardInterrupt, click.Abort):  # at a prompt it is the other one
         result["error"] = "interrupted"
         code = INTERRUPTED

@@ -18,7 +18,6 @@ from indexer.maintenance.status import status
 from indexer.orders.database import OrdersDatabase
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
-from mappings.engine_errors import redacted_address
 from store.connection.settings import StoreSettings
 
 ORDERS_RETRY_SECONDS = 3.0  # for the database of orders: somebody waits for a rollback
@@ -142,7 +141,7 @@ def run_doctor(
         ):
             doctor = Doctor(
                 client=client,
-                address=redacted_address(settings),
+                address=settings.redacted_address,
                 alias_of=settings.alias,
                 definition=read_definition(),
                 platforms=platforms,

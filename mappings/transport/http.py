@@ -45,7 +45,6 @@ class _Connection(asyncio.Protocol):
         self._headers: dict[str, str] = {}
         self._parts: list[bytes] = []
         self._is_head = self._ends_at_eof = self._keeps_alive = False
-        self.is_open = False
         self.idle_since = 0.0
 
     @property
@@ -67,7 +66,6 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self.is_open = True
 
     def data_received(self, data: bytes) -> None:
         """Called by the event loop; what nobody has requested ends the connection."""
@@ -86,7 +84,6 @@ class _Connection(asyncio.Protocol):
             self._complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.is_open = False
         self._fail(f"the connection was lost: {exc}" if exc else "the connection was closed before the response's end")
         self._on_lost(self)
 
@@ -213,7 +210,7 @@ class HttpClient:
             raise ConnectionRefusedError(f"no connection within {CONNECT_SECONDS} s") from error
         except RuntimeError as error:  # uvloop's, of a transport that ended within its handshake
             raise ConnectionResetError(str(error)) from error
-        if not connection.is_open:  # it may be over before anybody is told
+        if not is_taken:  # it may be over before anybody is told
             raise ConnectionResetError("the connection was closed as soon as it was made")
         self._open.add(connection)
         return connection

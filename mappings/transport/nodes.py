@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from opensearchpy import AIOHttpConnection, AsyncTransport, ConnectionPool, exceptions
@@ -34,21 +34,16 @@ OnChange = Callable[[str, int], None]
 """Is called with a node's address when it is left out or taken back, and with how many are left out now."""
 
 
-class Observer(Protocol):
-    """Whoever watches the requests to the engine."""
-
-    def observed(self, operation: str, node: str) -> AbstractContextManager["Exchange"]:
-        """Surrounds a request, such as a `search`."""
-
-
-class Exchange(Protocol):
-    """One request that is being observed."""
+@dataclass
+class Exchange:
+    """One request that is being observed: what it sends for the observer, and then its response."""
 
     headers: Mapping[str, str]
-    """What the request sends for the observer."""
+    response: HttpResponse | None = None
 
-    def answered(self, status: int, waited: float) -> None:
-        """Notes the response's status, and the seconds that the request waited for a connection."""
+
+Observer = Callable[[str, str], AbstractContextManager[Exchange]]
+"""Surrounds a request, given what it is, such as a `search`, and its node's address."""
 
 
 class Node(AIOHttpConnection):
@@ -103,10 +98,9 @@ class Node(AIOHttpConnection):
     ) -> HttpResponse:
         if self._observer is None:
             return await self._exchange(method, target, head, body, seconds)
-        with self._observer.observed(_operation(url), self.host) as exchange:
-            response = await self._exchange(method, target, head + _lines(exchange.headers), body, seconds)
-            exchange.answered(response.status, response.waited)
-            return response
+        with self._observer(_operation(url), self.host) as exchange:
+            exchange.response = await self._exchange(method, target, head + _lines(exchange.headers), body, seconds)
+            return exchange.response
 
     async def responds(self) -> bool:
         """Whether it answers now; what it says does not matter."""

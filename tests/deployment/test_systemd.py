@@ -54,4 +54,4 @@ def test_the_settings_of_the_page_are_safe(tmp_path: Path) -> None:
     (tmp_path / "keys").write_bytes(keys)
     (tmp_path / "keys").chmod(0o600)
     workers = int(re.findall(r"serve --workers (\d+) --production", TEXT["gear-api.service"])[0])
-    assert unsafe_settings(Settings(_env_file=tmp_path / ".env"), workers) == []
+    assert list(unsafe_settings(Settings(_env_file=tmp_path / ".env"), workers)) == []

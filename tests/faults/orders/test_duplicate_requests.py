@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import orjson
 import pytest
 from opensearchpy import AsyncOpenSearch
 
@@ -32,7 +33,7 @@ async def without(settings: Settings, item: int) -> AsyncIterator[AsyncOpenSearc
     """The item is gone from the index while the block lasts."""
     client = connect_async(settings, timeout=30)
     try:
-        source = (await client.get(index=settings.alias(730), id=str(item)))["_source"]
+        source = orjson.loads(await client.get(index=settings.alias(730), id=str(item)))["_source"]
         await client.delete(index=settings.alias(730), id=str(item))
         yield client
         await client.index(index=settings.alias(730), id=str(item), body=source)

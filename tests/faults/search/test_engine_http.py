@@ -201,7 +201,7 @@ def test_large_bodies_go_both_ways(run: Run) -> None:
     async def case() -> None:
         content = b'{"number":1,"x":"%b"}' % (b"y" * 20_000_000)
         head = JSON_HEAD + b"Content-Length: %d\r\n\r\n" % len(content)
-        async with scripted_server([[head, content]]) as server, client_of(server, timeout=20, decoded=False) as client:
+        async with scripted_server([[head, content]]) as server, client_of(server, timeout=20) as client:
             body = b'{"z":"%b"}\n' % (b"z" * 10_000_000)
             assert [await client.bulk(body=body) for _ in range(2)] == [content] * 2
             assert [sent for _, _, sent in server.requests] == [body] * 2
@@ -280,7 +280,7 @@ def test_a_refusal_is_the_librarys_error_with_what_the_engine_says(
         head = b"HTTP/1.1 %d x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (status, len(content))
         html = b"HTTP/1.1 %d x\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\n<a/>" % status
         async with scripted_server([[head + content], [html], NEXT]) as server:
-            async with client_of(server, decoded=False) as client:
+            async with client_of(server) as client:
                 with pytest.raises(error) as refusal:
                     await number_of(client)
                 assert (refusal.value.status_code, refusal.value.error) == (status, "bad_thing")

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
+import orjson
 from opensearchpy import AsyncOpenSearch
 
 from mappings.connection import SearchSettings, connect_async
@@ -37,7 +38,7 @@ async def client_of(server: ScriptedServer, **options: Any) -> AsyncIterator[Asy
 
 async def number_of(client: AsyncOpenSearch) -> int:
     """The number in the response to a search."""
-    number: int = (await client.search(index="x", body={}))["number"]
+    number: int = orjson.loads(await client.search(index="x", body={}))["number"]
     return number
 
 

@@ -131,7 +131,7 @@ async def load(settings: Settings, items: Iterable[dict[str, Any]] = ITEMS) -> N
         }
         for name, contents in ((products_of(index), products), (index, listings)):
             lines = [b'{"index":{"_id":"%b"}}\n%b\n' % (key.encode(), content) for key, content in contents.items()]
-            response = await client.bulk(index=name, body=b"".join(lines), params={"refresh": "true"})
+            response = orjson.loads(await client.bulk(index=name, body=b"".join(lines), params={"refresh": "true"}))
             assert not response["errors"], response
     finally:
         await client.close()

@@ -17,6 +17,7 @@ from api.http.json_body import checked
 from api.http.request_id import RequestIdMiddleware
 from api.orders.schemas import TransitionBody
 from api.search.schemas.search import SearchBody
+from api.telemetry.logs import add_request
 from api.vocabulary.schemas import VocabularyBody
 from store.connection.errors import StoreUnavailable
 
@@ -171,7 +172,7 @@ async def test_whatever_is_raised_is_answered_with_an_envelope(path: str, code: 
 @pytest.mark.parametrize("path", ["/raise/store", "/raise/engine"])
 async def test_the_cause_of_a_503_is_logged(path: str) -> None:
     transport = httpx.ASGITransport(failing_app())
-    with capture_logs() as lines:
+    with capture_logs(processors=[add_request]) as lines:
         async with httpx.AsyncClient(transport=transport, base_url="http://gear.test") as client:
             response = await client.get(path)
     (line,) = [line for line in lines if line["log_level"] == "warning"]

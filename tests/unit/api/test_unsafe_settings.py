@@ -36,7 +36,7 @@ def safe(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
 
 
 def codes(values: dict[str, Any], workers: int = 1) -> list[str]:
-    findings = unsafe_settings(Settings(_env_file=None, **values), workers)
+    findings = list(unsafe_settings(Settings(_env_file=None, **values), workers))
     assert "secret-of" not in str(findings)
     return [finding.code for finding in findings]
 

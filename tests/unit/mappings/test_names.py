@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mappings.names import (
-    alias_of,
     alias_of_generation,
     deletes_alias,
     deletes_index,
@@ -92,8 +91,7 @@ def test_foreign_names_are_no_generations(index: str) -> None:
     assert parse_generation("gear-730", index) is None
 
 
-def test_an_alias_is_named_after_its_platform() -> None:
-    assert alias_of("gear", 730) == "gear-730"
+def test_a_pattern_finds_all_generations_of_an_alias() -> None:
     assert generation_pattern("gear-730") == "gear-730-*"
 
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from api.settings import Settings
-from mappings.setting_errors import describe_setting_errors
+from mappings.strict_model import describe_setting_errors
 
 SECRETS = {
     "opensearch_url": "https://reader:s3cret@engine:9200",

@@ -7,6 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from api.search.service import SearchServices
+from api.telemetry.logs import add_request
 from api.token_cache import TokenCache
 from store.auth import tokens
 from tests.support.api.envelope import error_of
@@ -81,7 +82,7 @@ async def test_a_page_reads_an_unexpected_error_too(
     app: RunningApp, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(app.app.state.services, SearchServices, None)
-    with capture_logs() as lines:
+    with capture_logs(processors=[add_request]) as lines:
         response = await search(app, token, SHOP)
     error = error_of(response, "internal")
     assert response.headers["Access-Control-Allow-Origin"] == SHOP

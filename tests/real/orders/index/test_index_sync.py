@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
+import orjson
+
 from api.orders.index_sync import IndexSync
 from api.orders.services import OrderServices
 from api.search.service import SearchServices
@@ -41,7 +43,7 @@ async def test_an_order_just_before_the_end_is_published(sqlite_settings: Settin
         await shop.placed()
     client = connect_async(sqlite_settings, timeout=30)
     try:
-        document = await client.get(index=sqlite_settings.alias(730), id=str(KNIFE))
+        document = orjson.loads(await client.get(index=sqlite_settings.alias(730), id=str(KNIFE)))
     finally:
         await client.close()
     assert document["_source"]["bound"] is True

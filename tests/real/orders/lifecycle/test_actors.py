@@ -7,6 +7,7 @@ from structlog.testing import capture_logs
 
 from api.background import FailingRows
 from api.orders.expiry import apply_expiry
+from api.telemetry.logs import add_request
 from store.auth import tokens
 from store.orders import orders
 from tests.support.api.waiting import until
@@ -51,7 +52,7 @@ async def test_the_service_itself_is_system(small_shop: Shop) -> None:
 
 async def test_a_log_line_names_the_token_or_where_the_request_came_from(small_shop: Shop) -> None:
     seller = await create_token(small_shop, "seller", "fulfil")
-    with capture_logs() as lines:
+    with capture_logs(processors=[add_request]) as lines:
         await small_shop.get("/v1/orders", seller.plaintext)
         await small_shop.order(token=seller.plaintext)  # 403: the scope is missing, the token is known
         await small_shop.get("/v1/orders", "gear_unknown")

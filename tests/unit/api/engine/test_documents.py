@@ -1,11 +1,10 @@
 """Documents by their ids: each is there, or missing, or the answer is an error."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from api.engine.documents import read_listings, read_products
+from api.engine.documents import LISTING_DOCUMENTS, PRODUCT_DOCUMENTS, read_documents
 from api.engine.errors import NotLoadedError
 from api.engine.responses import BadResponseError
 
@@ -20,14 +19,14 @@ def response(*documents: bytes) -> bytes:
 
 def test_each_document_is_there_or_missing() -> None:
     listing = b'{"id": 1, "product": "a", "price": 210, "bound": true, "digest": {"a": 1}, "seed": 661}'
-    first, second = read_listings(response(THERE % listing, MISSING), 2)
+    first, second = read_documents(LISTING_DOCUMENTS, response(THERE % listing, MISSING), 2)
     assert (first.id, first.exists, second.id, second.exists) == ("1", True, "2", False)
     assert (first.source.price, first.source.bound, first.source.digest) == (210, True, {"a": 1})
-    (product,) = read_products(response(THERE % b'{"name": "x"}'), 1)
+    (product,) = read_documents(PRODUCT_DOCUMENTS, response(THERE % b'{"name": "x"}'), 1)
     assert product.source == {"name": "x"}
 
 
-@pytest.mark.parametrize("read", [read_listings, read_products])
+@pytest.mark.parametrize("decoder", [LISTING_DOCUMENTS, PRODUCT_DOCUMENTS])
 @pytest.mark.parametrize(
     ("content", "error"),
     [
@@ -40,8 +39,6 @@ def test_each_document_is_there_or_missing() -> None:
         (response(THERE % b"null"), BadResponseError),
     ],
 )
-def test_what_is_not_read_is_an_error(
-    read: Callable[[bytes, int], Any], content: bytes, error: type[Exception]
-) -> None:
+def test_what_is_not_read_is_an_error(decoder: Any, content: bytes, error: type[Exception]) -> None:
     with pytest.raises(error):
-        read(content, 1)
+        read_documents(decoder, content, 1)

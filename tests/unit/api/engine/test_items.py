@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from api.engine.documents import ProductDocument, read_products
+from api.engine.documents import PRODUCT_DOCUMENTS, ProductDocument, read_documents
 from api.engine.errors import NotLoadedError
 from api.engine.items import ItemAssembler
 from api.engine.responses import BadResponseError, Hit
@@ -25,7 +25,7 @@ class Products:
         """The documents of a multi-get."""
         self.requests.append([target["_id"] for target in targets])
         response = orjson.dumps({"docs": [self._document(target) for target in targets]})
-        return read_products(response, len(targets))
+        return read_documents(PRODUCT_DOCUMENTS, response, len(targets))
 
     def _document(self, target: dict[str, str]) -> dict[str, Any]:
         key = target["_id"]

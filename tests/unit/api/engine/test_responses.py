@@ -13,8 +13,12 @@ SHARDS = b'"_shards": {"total": 1, "failed": 0}'
 RESPONSE = b'{%b, "hits": {"total": {"value": 7}, "hits": [%b]}}' % (SHARDS, HIT)
 
 
+def read_search(content: bytes, fewest: int = 1) -> responses.EngineResponse:
+    return responses.all_shards_of(responses.decoded(responses.LISTINGS, content), fewest=fewest)
+
+
 def test_items_are_given_as_they_were_loaded() -> None:
-    response = responses.read_complete_response(responses.LISTINGS, RESPONSE)
+    response = read_search(RESPONSE)
     assert responses.total_of(response) == 7
     (hit,) = responses.hits_of(response)
     assert (hit["_source"].id, hit["_source"].price) == (1, 210)
@@ -29,10 +33,6 @@ def test_a_multi_search_has_an_answer_for_each_body() -> None:
     both = responses.read_multi_search(b'{"responses": [%b, %b]}' % (RESPONSE, RESPONSE))
     assert [responses.total_of(response) for response in both] == [7, 7]
     assert responses.read_multi_search(b"{}") == []
-
-
-def read_search(content: bytes) -> responses.EngineResponse:
-    return responses.read_complete_response(responses.LISTINGS, content)
 
 
 @pytest.mark.parametrize("read", [read_search, responses.read_multi_search, responses.read_json])
@@ -59,7 +59,7 @@ def test_a_partial_answer_counts_as_none(fault: Any) -> None:
 
 def test_indices_that_may_be_missing_may_have_no_shard() -> None:
     none = b'{"_shards": {"total": 0, "failed": 0}, "hits": {"hits": []}}'
-    assert responses.hits_of(responses.read_complete_response(responses.LISTINGS, none, may_be_missing=True)) == []
+    assert responses.hits_of(read_search(none, fewest=0)) == []
     for partial in (b"{}", b'{"_shards": {"total": 2, "failed": 1}}'):
         with pytest.raises(BadResponseError, match="only a part"):
-            responses.read_complete_response(responses.LISTINGS, partial, may_be_missing=True)
+            read_search(partial, fewest=0)

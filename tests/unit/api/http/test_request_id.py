@@ -5,6 +5,7 @@ from starlette.types import Message, Receive, Scope, Send
 from structlog.testing import capture_logs
 
 from api.http.request_id import RequestIdMiddleware, request_id
+from api.telemetry.logs import add_request
 
 
 def scope_with(offered: str | None) -> Scope:
@@ -52,7 +53,7 @@ async def test_every_answer_has_its_id_once_and_a_log_line_without_the_path() ->
         await send({"type": "http.response.start", "status": 204, "headers": [(b"x-request-id", b"other")]})
         await send({"type": "http.response.body", "body": b""})
 
-    with capture_logs() as lines:
+    with capture_logs(processors=[add_request]) as lines:
         sent = await run(RequestIdMiddleware(response, uncounted), scope_with("mine"))
     assert sent[0]["headers"] == [
         (b"x-request-id", b"mine"),
@@ -68,7 +69,7 @@ async def test_a_fault_is_logged_as_500_and_goes_on() -> None:
     async def fail(scope: Scope, receive: Receive, send: Send) -> None:
         raise LookupError
 
-    with capture_logs() as lines, pytest.raises(LookupError):
+    with capture_logs(processors=[add_request]) as lines, pytest.raises(LookupError):
         await run(RequestIdMiddleware(fail, uncounted), scope_with("mine"))
     assert [(line["requestId"], line["status"]) for line in lines] == [("mine", 500)]
 

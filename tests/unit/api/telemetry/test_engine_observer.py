@@ -1,12 +1,14 @@
 """The engine's requests are named by the request that they are for, and counted by what became of them."""
 
+from functools import partial
+
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.request_id import RequestIdMiddleware
-from api.telemetry.engine_observer import EngineObserver
+from api.telemetry.engine_observer import observed
 from api.telemetry.metrics import Metrics
 from mappings.connection import SearchSettings
 from tests.support.node.small_nodes import SmallNode, small_node
@@ -14,7 +16,7 @@ from tests.support.node.small_nodes import SmallNode, small_node
 
 def engine_at(node: SmallNode, metrics: Metrics) -> Engine:
     settings = SearchSettings(_env_file=None, opensearch_url=node.url)
-    return Engine(settings, 0.2, observer=EngineObserver("search", metrics.engine))
+    return Engine(settings, 0.2, observer=partial(observed, "search", metrics.engine))
 
 
 async def test_the_engine_gets_the_id_of_the_request() -> None:

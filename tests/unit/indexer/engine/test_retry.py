@@ -15,7 +15,7 @@ from opensearchpy.exceptions import (
 
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError, is_transient
 from mappings.connection import SearchSettings
-from mappings.engine_errors import describe_error, redacted_address
+from mappings.engine_errors import describe_error
 
 BUSY = TransportError(429, "rejected_execution_exception", {"error": {"reason": "queue is full"}})
 GONE = ConnectionError("N/A", "refused", OSError("HTTPConnection(host='h', port=1): refused"))
@@ -107,4 +107,4 @@ def test_errors_become_one_sentence(error: TransportError, sentence: str) -> Non
 
 def test_an_address_is_shown_without_its_password() -> None:
     settings = SearchSettings(opensearch_url="https://me:secret@one:9200/path/, http://two")
-    assert redacted_address(settings) == "https://one:9200/path,http://two"
+    assert settings.redacted_address == "https://one:9200/path,http://two"

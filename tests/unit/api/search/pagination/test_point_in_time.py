@@ -36,7 +36,7 @@ class SmallEngine:
     async def open_pit(self, _: Sequence[Platform], __: float, ___: Callable[[str], object]) -> OpenedPit:
         await self.may_open.wait()
         if self.is_full:
-            raise TooManyPitsError
+            raise TooManyPitsError("search_unavailable")
         pit = secrets.token_hex(4)
         self.opened.add(pit)
         return OpenedPit(pit, ())
