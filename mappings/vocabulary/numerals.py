@@ -65,7 +65,7 @@ class Numerals:
 
         `is_amount` is asked with what stands before them, themselves, and what stands behind. `is_name` tells whether a
         text ends with a name with a number (`m9`), whose digits no scale behind them multiplies. `is_word` tells words
-        of a script without blanks that begin with a numeral (`九头蛇`). `middles` stand between the ends of a range.
+        that begin with a numeral (`九头蛇`) or are several (`five seven`). `middles` stand between the ends of a range.
         """
         if ("w" in text or "W" in text) and _HAN.search(text):
             text = _W.sub(lambda match: f"{Decimal(f'{match[1]}e4') + Decimal(f'0{match[2]}e3'):f}", text)
@@ -77,6 +77,8 @@ class Numerals:
         for at, (start, run_end) in enumerate(ends):
             if runs[at][-1].value not in _SCALES and _NUMBER_NEXT.match(text, run_end):
                 continue  # `acima dos 50`
+            if len(runs[at]) > 1 and is_word(text[start:run_end]):
+                continue  # `skins under five seven`
             if not _LETTER.match(text, start) and _begins_longer(text[start:], run_end - start, is_word):
                 continue
             next_start, next_end = ends[at + 1] if at + 1 < len(ends) else (run_end, run_end)

@@ -7,7 +7,7 @@ from functools import partial
 from api.search.parsing.quantities import ASKING_PRICE, OTHER_CURRENCY
 from mappings.vocabulary.amounts import CURRENCY_WORDS, ENGLISH_MONEY, AmountMatch
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of
+from mappings.vocabulary.words import letters_of, letters_of_text
 
 _NUMBER = re.compile(r"\d+")
 _NUMBER_LAST = re.compile(r"\d+$")
@@ -134,7 +134,7 @@ def _ends_with_name(text: str, vocabulary: Vocabulary) -> bool:
 
 
 def _is_word(word: str, vocabulary: Vocabulary) -> bool:
-    letters = letters_of([word])
+    letters = letters_of_text(word)
     return letters in vocabulary.entries or letters in vocabulary.ignored
 
 

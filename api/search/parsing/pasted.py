@@ -53,6 +53,8 @@ PRICE_IN_KEYS = re.compile(
     r"|(?<!\w)b/?o:?\s*\d{1,5}\s*keys?(?!\w))",
     re.IGNORECASE,
 )
+# how rare a pattern is, no seed: `karambit blue gem #1`, `#1 scar pattern`
+_RANK = re.compile(r"(?<=gem\s)#\d(?!\S)|(?<!\S)#\d(?=\s+(?:blue\s?gem|\w+\s+pattern)(?!\w))", re.IGNORECASE)
 # a letter that is drawn out (`faaaade`, `plsss`); `III` is a number
 _THRICE = re.compile(r"([^\W\d_])\1\1", re.IGNORECASE)
 _DRAWN_OUT = re.compile(r"([^\W\d_])(?!\1)([^\W\d_ivxIVX])\2{3,}(?!\2)(?=[^\W\d_])", re.IGNORECASE)
@@ -81,6 +83,7 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str
     (_HEART, r"\1"),
     (_RATIO, " "),
     (_TRADABLE, " "),
+    (_RANK, " "),
 )
 # `[H] knife [W] keys`: what somebody has, and what they want for it
 _TRADE_MARK = re.compile(
