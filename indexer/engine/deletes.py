@@ -8,6 +8,7 @@ first recorded as a document {id, version, at}: `version` is its time, `at` when
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, OpenSearchException
@@ -120,19 +121,15 @@ class Deletes:
         source is newer, and does not have it.
         """
         self._refresh(f"{self.alias},{index}")
-        retry_when_lost(lambda: self._delete_recorded(index, version))
-        retry_when_lost(lambda: self._delete_older(index, version))
+        retry_when_lost(partial(self._delete_found, index, version, self.alias, "gt"))
+        retry_when_lost(partial(self._delete_found, index, version, index, "lt"))
         self._refresh(index)
 
-    def _delete_recorded(self, index: str, version: int) -> None:
-        with Scan(self._client, self.alias, self._retry) as scan:
-            for page in scan.pages({"range": {"version": {"gt": version}}}, source=["id", "version"]):
-                self._delete(index, [(hit["_source"]["id"], hit["_source"]["version"]) for hit in page])
-
-    def _delete_older(self, index: str, version: int) -> None:
-        with Scan(self._client, index, self._retry) as scan:
-            for page in scan.pages({"range": {"version": {"lt": version}}}):
-                self._delete(index, [(int(hit["_id"]), version) for hit in page])
+    def _delete_found(self, index: str, version: int, place: str, relation: str) -> None:
+        """Deletes in the index what is found in a place by its version: `gt` or `lt` that of the load."""
+        with Scan(self._client, place, self._retry) as scan:
+            for page in scan.pages({"range": {"version": {relation: version}}}, source=["version"]):
+                self._delete(index, [(int(hit["_id"]), max(version, hit["_source"]["version"])) for hit in page])
 
     def _refresh(self, indices: str) -> None:
         self._retry.call(lambda: refresh(self._client, indices))

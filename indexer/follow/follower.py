@@ -5,10 +5,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from indexer.documents.refusal import ItemRefusedError
 from indexer.documents.rejects import RejectsFile
 from indexer.follow.stream import Message, Stream
-from indexer.live.change import Batch, ReadChange
+from indexer.live.change import Batch
 from indexer.live.outcomes import ChangeCounts
 from indexer.live.writer import LiveWriter
 
@@ -61,13 +60,8 @@ class Follower:
 
     def _write(self, messages: Sequence[Message]) -> None:
         report, batch = self.report, Batch()
-        report.read += len(messages)
         for message in messages:
-            if isinstance(message.change, ItemRefusedError):
-                report.rejected += 1
-                self.rejects.write(message.source, message.line, message.id, message.change.refusals)
-            else:
-                batch.add(ReadChange(message.source, message.line, message.change))
+            report.take(message, batch, self.rejects)
         if not batch:
             return
         written = report.write(batch, self.writer, self.rejects)

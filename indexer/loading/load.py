@@ -17,12 +17,13 @@ from opensearchpy.exceptions import OpenSearchException
 from indexer.documents.digest import encode_document
 from indexer.documents.refusal import refused_by_engine
 from indexer.documents.rejects import RejectsFile
-from indexer.engine.bulk import BulkItem, BulkWriter, index_lines
+from indexer.engine.bulk import BulkItem, BulkSender, BulkWriter, index_lines
 from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations, SwapUnknownError
 from indexer.engine.progress_records import ProgressPublisher
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError
 from indexer.engine.states import loading_alias
+from indexer.engine.throttle import Throttle
 from indexer.errors import CommandError
 from indexer.loading.cleanup import remove_interrupted, remove_old
 from indexer.loading.items import SHOW_EVERY, ItemReader
@@ -177,7 +178,7 @@ class Load:
                 self._write_items(target, manifest, rejects, commits)
                 rejects.close()
         except RetriesExhaustedError as error:
-            if self.job.reads_stdin:
+            if "-" in self.job.files:  # which cannot be read again
                 raise
             self._keep_unfinished = True
             message = f"{error}; what is acknowledged stays: the same command with --resume goes on with it"
@@ -191,43 +192,40 @@ class Load:
         def current() -> Offset:
             return Offset(reader.read, manifest.accepted())
 
-        def on_record(read: int) -> None:
-            if read == start.read:
-                self._verify_sources(current(), target.checkpoint)
-            if read % SHOW_EVERY == 0:
-                self._lock.check()
-
         def on_refused(entry: BulkItem, reason: str) -> None:
             manifest.refuse(entry.id, entry.digest)
             rejects.write(entry.source, entry.line, entry.id, refused_by_engine(reason))
 
-        reader = ItemReader(self.job, self.progress, rejects.write, on_record)
+        reader = ItemReader(self.job, self.progress, rejects.write)
         retry = RetryPolicy(self.job.retry_timeout)  # the writer's own: it ends when the writer is stopped
         self._lock.stops(retry.stopped)
         alias = loading_alias(target.index)
         committed = CommittedOffset(current, commits.commit, start.superseded)
+        sender = BulkSender(self.client, retry, Throttle(self.job.concurrency, self.job.max_bytes_in_flight))
         writer = BulkWriter(
-            client=self.client,
+            sender=sender,
             alias=alias,
-            retry=retry,
             on_refused=on_refused,
             on_sent=committed.sent,
             on_acknowledged=committed.acknowledged,
-            concurrency=self.job.concurrency,
             chunk_items=self.job.chunk_items,
-            max_bytes_in_flight=self.job.max_bytes_in_flight,
         )
-        products = ProductWriter(self.client, target.index, alias, writer.sender, self._retry)
+        products = ProductWriter(self.client, target.index, alias, sender, self._retry)
         try:
             for item in reader.items():
-                products.add(item.document)
-                pieces, digest = encode_document(item.document, target.version, self.job.digest_key)
-                manifest.add(item.id, digest)
-                if reader.read <= start.read:
-                    self.report.resumed += 1
-                else:
-                    lines = index_lines(item.id, target.version, *pieces)
-                    writer.write(BulkItem(item.source, item.line, item.id, lines, digest))
+                if item is not None:
+                    products.add(item.document)
+                    pieces, digest = encode_document(item.document, target.version, self.job.digest_key)
+                    manifest.add(item.id, digest)
+                    if reader.read <= start.read:
+                        self.report.resumed += 1
+                    else:
+                        lines = index_lines(item.id, target.version, *pieces)
+                        writer.write(BulkItem(item.source, item.line, item.id, lines, digest))
+                if reader.read == start.read:
+                    self._verify_sources(current(), target.checkpoint)
+                if reader.read % SHOW_EVERY == 0:
+                    self._lock.check()
             if reader.read < start.read:
                 self._verify_sources(current(), target.checkpoint)
             products.flush()
