@@ -48,18 +48,14 @@ _MAPPINGS = {
 class Deletes:
     """The record of one alias; every call retries transient failures."""
 
-    def __init__(
-        self, client: OpenSearch, alias: str, retry: RetryPolicy, *, prune_seconds: float = PRUNE_SECONDS
-    ) -> None:
+    def __init__(self, client: OpenSearch, alias: str, retry: RetryPolicy) -> None:
         self._client = client
         self._retry = retry
         self._index = deletes_index(alias)
         self.alias = deletes_alias(alias)
-        self._prune_seconds = prune_seconds
         self._pruned_at = float("-inf")
 
     def create(self) -> None:
-        """Makes the index where it is not there."""
         self._retry.call(lambda: create_hidden_index(self._client, self._index, self.alias, _MAPPINGS))
 
     def record(self, versions: Mapping[int, int]) -> None:
@@ -105,7 +101,7 @@ class Deletes:
         start of the oldest load that is not finished. Does so at most once a minute; where the engine refuses, the
         next time removes them.
         """
-        if time.monotonic() - self._pruned_at < self._prune_seconds:
+        if time.monotonic() - self._pruned_at < PRUNE_SECONDS:
             return
         self._pruned_at = time.monotonic()
         before = min(since, time.time_ns() // 1000 - KEEP_SECONDS * 10**6)

@@ -152,7 +152,6 @@ class Generations:
         ]
 
     def refresh(self, index: str) -> None:
-        """Makes everything written so far visible to searches."""
         self._retry.call(lambda: refresh(self._client, index))
 
     def prepare(self, index: str, wait_seconds: float) -> dict[str, int]:

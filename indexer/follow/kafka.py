@@ -148,7 +148,7 @@ def _change_of(message: "KafkaMessage", number: int | None, platform: Platform) 
     value: Any = message.value()
     change = delete_of({"id": number}) if value is None else upsert_of(value, platform)
     if change.id != number:
-        raise ItemRefusedError((Refusal("key", str(number), f"must be the id of the item, {change.id}"),), change.id)
+        raise ItemRefusedError((Refusal("key", str(number), f"must be the id of the item, {change.id}"),))
     kind, milliseconds = message.timestamp()
     if change.is_dated or not kind:  # an item that states its own time has it
         return change

@@ -80,7 +80,6 @@ class Manifest(AbstractContextManager["Manifest"]):
 
 
 def temporary_file_error(content: str, error: OSError) -> CommandError:
-    """The error where the temporary file with this of every item cannot be used."""
     return CommandError(
         f"the temporary file with the items' {content} cannot be written or read ({error.strerror}): "
         "make room in the system's temporary folder, or name another one in TMPDIR"

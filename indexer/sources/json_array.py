@@ -47,7 +47,6 @@ class JsonWindow:
 
     @property
     def line(self) -> int:
-        """The line of the next byte, from 1."""
         self._line += self._text.count(b"\n", self._counted, self.position)
         self._counted = self.position
         return self._line

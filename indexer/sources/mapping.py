@@ -41,8 +41,7 @@ class Mapper:
             try:
                 content = orjson.loads(content)
             except orjson.JSONDecodeError as error:
-                refused = ItemRefusedError.of_item(f"Invalid JSON: {error}", shortened(record.content))
-                return Record(record.line, refused)
+                content = ItemRefusedError.of_item(f"Invalid JSON: {error}", shortened(record.content))
         if isinstance(content, ItemRefusedError):
             return Record(record.line, content)
         if not isinstance(content, dict):
