@@ -200,13 +200,12 @@ def _post(client: OpenSearch, index: str, data: bytes, count: int, params: dict[
 
 
 class BulkItem(Struct, gc=False):  # thousands live at once, and none refers to another: the collector need not look
-    """One item of a load: its source and line there, its id, its two lines of the request, its content's hash."""
+    """One item of a load: its source and line there, its id, its two lines of the request."""
 
     source: str
     line: int
     id: int
     data: bytes
-    digest: int
 
     def __str__(self) -> str:
         return f"item {self.id} ({self.source}, line {self.line})"

@@ -95,7 +95,6 @@ class SourceChanges:
                     self._send(batch, rejects)
             finally:
                 report.note_rejects(rejects)
-            rejects.close()
         if (refusals := report.refusals()) is not None:
             raise CommandError(refusals)
 

@@ -7,7 +7,7 @@ unreachable, the index remains: the next load removes it, or continues it with `
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -166,7 +166,6 @@ class Load:
         self.report.version = target.version
         checkpoints = Checkpoints(self.client, self.report.alias, target.index)
         self._retry.call(checkpoints.read)
-        target = replace(target, checkpoint=replace(target.checkpoint, owner=self._lock.owner.id))
         self._retry.call(lambda: checkpoints.write(target.checkpoint))
         # A resumed index is removed only once it is known that it was filled from these sources.
         self._keep_unfinished = bool(target.checkpoint.read)
@@ -176,7 +175,6 @@ class Load:
                 CheckpointWriter(checkpoints, target.checkpoint, self._retry) as commits,
             ):
                 self._write_items(target, manifest, rejects, commits)
-                rejects.close()
         except RetriesExhaustedError as error:
             if "-" in self.job.files:  # which cannot be read again
                 raise
@@ -193,7 +191,7 @@ class Load:
             return Offset(reader.read, manifest.accepted())
 
         def on_refused(entry: BulkItem, reason: str) -> None:
-            manifest.refuse(entry.id, entry.digest)
+            manifest.refuse(entry.id)
             rejects.write(entry.source, entry.line, entry.id, refused_by_engine(reason))
 
         reader = ItemReader(self.job, self.progress, rejects.write)
@@ -221,7 +219,7 @@ class Load:
                         self.report.resumed += 1
                     else:
                         lines = index_lines(item.id, target.version, *pieces)
-                        writer.write(BulkItem(item.source, item.line, item.id, lines, digest))
+                        writer.write(BulkItem(item.source, item.line, item.id, lines))
                 if reader.read == start.read:
                     self._verify_sources(current(), target.checkpoint)
                 if reader.read % SHOW_EVERY == 0:

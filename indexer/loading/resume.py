@@ -231,4 +231,4 @@ def interrupted_load(
             f"the sources have {job.size:,} bytes where those of the interrupted load had {checkpoint.size:,} "
             f"({', '.join(checkpoint.sources)}): name the same ones, or {LOAD_AGAIN}"
         )
-    return LoadTarget(state.index, state.version, checkpoint)
+    return LoadTarget(state.index, state.version, replace(checkpoint, owner=lock.owner.id))
