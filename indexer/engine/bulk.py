@@ -229,9 +229,7 @@ class BulkWriter:
         self._in_flight: dict[int, int] = {}  # a chunk's number: its bytes
         self._entries: list[BulkItem] = []
         self._size = self._largest = 0
-        self.acknowledged = 0  # the superseded ones too
-        self.superseded = 0
-        self.refused = 0
+        self.counts = Counter[Outcome]()
 
     def write(self, entry: BulkItem) -> None:
         """Takes one item; blocks while enough is in flight; raises what a thread raised."""
@@ -291,8 +289,6 @@ class BulkWriter:
                 self.on_acknowledged(number, counts[Outcome.SUPERSEDED])
         finally:
             with self._changed:
-                self.acknowledged += counts[Outcome.DONE] + counts[Outcome.SUPERSEDED]
-                self.superseded += counts[Outcome.SUPERSEDED]
-                self.refused += counts[Outcome.REFUSED]
+                self.counts += counts
                 del self._in_flight[number]
                 self._changed.notify_all()

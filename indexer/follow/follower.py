@@ -41,7 +41,6 @@ class Follower:
 
         Raises CommandError or the client's error where a batch could not be written: its position is not committed.
         """
-        self.writer.check()
         while not self.stopped.is_set() and not self.stream.ended:
             self._follow(self.stream.read(BATCH_MESSAGES, BATCH_SECONDS))
         while messages := self.stream.drain(BATCH_MESSAGES):

@@ -62,9 +62,7 @@ class ChangeCounts:
             rejects.write(*read)
 
     def write(self, batch: Batch, writer: LiveWriter, rejects: RejectsFile) -> Written:
-        """Writes a batch, counts what became of it, and puts what the engine refused in the rejects file; raises as
-        the writer does.
-        """
+        """Writes a batch and counts what became of it, refused changes as `take`; raises as the writer does."""
         written = writer.write(batch.changes())
         self.superseded += batch.superseded
         for number, (outcome, reason) in written.results.items():

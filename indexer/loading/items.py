@@ -42,9 +42,7 @@ class ItemReader:
         self.sample = PriceSample()
 
     def items(self) -> Iterator[AcceptedItem | None]:
-        """The item of every record in order, None where it is not accepted; raises SourceError where a source cannot be
-        read to its end.
-        """
+        """The item of every record in order, None where it is not accepted; raises SourceError as its source does."""
         size_before = 0
         with IdSet() as ids:
             for name in self._job.files:

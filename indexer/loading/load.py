@@ -17,7 +17,7 @@ from opensearchpy.exceptions import OpenSearchException
 from indexer.documents.digest import encode_document
 from indexer.documents.refusal import refused_by_engine
 from indexer.documents.rejects import RejectsFile
-from indexer.engine.bulk import BulkItem, BulkSender, BulkWriter, index_lines
+from indexer.engine.bulk import BulkItem, BulkSender, BulkWriter, Outcome, index_lines
 from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations, SwapUnknownError
 from indexer.engine.progress_records import ProgressPublisher
@@ -107,9 +107,7 @@ class Load:
         name = generation_name(self.report.alias, started, self.definition.fingerprint)
         index = name if resumed is None else resumed.index
         self._check_age(index, self._generations)
-        self.report.removed += remove_interrupted(
-            self._generations, self._lock, self.progress.say, resumed=None if resumed is None else resumed.index
-        )
+        self.report.removed += remove_interrupted(self._generations, self._lock, self.progress.say, keep=index)
         self.report.index = index
         self._keep_unfinished = resumed is not None
         try:
@@ -236,9 +234,10 @@ class Load:
         report = self.report
         self._prices = reader.sample.prices
         report.read, report.duplicates = reader.read, reader.duplicates
-        report.rejected = reader.rejected + writer.refused
-        report.indexed = report.resumed + writer.acknowledged
-        report.superseded = start.superseded + writer.superseded
+        superseded = writer.counts[Outcome.SUPERSEDED]
+        report.rejected = reader.rejected + writer.counts[Outcome.REFUSED]
+        report.indexed = report.resumed + writer.counts[Outcome.DONE] + superseded
+        report.superseded = start.superseded + superseded
         report.bytes, report.retries = writer.sender.bytes, writer.sender.retries
         report.throttle = writer.sender.throttle.as_json()
         report.reasons = rejects.reasons()
