@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
@@ -224,9 +224,8 @@ class BulkWriter:
 
     def __post_init__(self) -> None:
         self._pool = ThreadPoolExecutor(self.sender.throttle.concurrency, "bulk")
-        self._running: set[Future[None]] = set()
-        self._changed = threading.Condition()
-        self._in_flight: dict[int, int] = {}  # a chunk's number: its bytes
+        self._in_flight: dict[Future[None], int] = {}  # with the bytes of its chunk
+        self._lock = threading.Lock()
         self._entries: list[BulkItem] = []
         self._size = self._largest = 0
         self.counts = Counter[Outcome]()
@@ -244,9 +243,8 @@ class BulkWriter:
     def finish(self) -> None:
         """Sends the rest and waits for every response; raises what a thread raised."""
         self._submit()
-        done, _ = wait(self._running, return_when=FIRST_EXCEPTION)
-        for future in done:
-            future.result()
+        while self._in_flight:
+            self._await_chunk()
         self._pool.shutdown()
 
     def stop(self) -> None:
@@ -259,15 +257,15 @@ class BulkWriter:
             return
         number, entries, size = self.on_sent(), self._entries, self._size
         self._entries, self._size, self._largest = [], 0, 0
-        with self._changed:
-            # a thread takes its chunk out when it fails too, so this never waits for a dead one
-            self._changed.wait_for(lambda: self._has_room(size))
-            self._in_flight[number] = size
-        done = {future for future in self._running if future.done()}
-        self._running -= done
-        for future in done:
+        while not self._has_room(size):
+            self._await_chunk()
+        self._in_flight[self._pool.submit(self._send, number, entries)] = size
+
+    def _await_chunk(self) -> None:
+        """Waits until one has ended; raises what its thread raised."""
+        for future in wait(self._in_flight, return_when=FIRST_COMPLETED).done:
+            del self._in_flight[future]
             future.result()
-        self._running.add(self._pool.submit(self._send, number, entries))
 
     def _has_room(self, size: int) -> bool:
         throttle, sizes = self.sender.throttle, self._in_flight.values()
@@ -288,7 +286,5 @@ class BulkWriter:
             if not counts[Outcome.REFUSED]:
                 self.on_acknowledged(number, counts[Outcome.SUPERSEDED])
         finally:
-            with self._changed:
+            with self._lock:
                 self.counts += counts
-                del self._in_flight[number]
-                self._changed.notify_all()

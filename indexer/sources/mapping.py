@@ -18,7 +18,7 @@ from indexer.sources.records import Record, nest
 _NUMBER = re.compile(r"[+-]?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,2})?", re.ASCII)
 # More digits than _NUMBER or a double can have, so that scaling and rounding are exact.
 _EXACT = Context(prec=1000)
-_PLACES = 150  # and after the point
+_PLACES = 150  # after the point
 _END_SECONDS = 10**11
 _MISSING = object()  # no value at all, not even a null
 

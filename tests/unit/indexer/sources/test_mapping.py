@@ -139,6 +139,7 @@ def test_rules_of_numbers_are_exact(rule: str, value: Any, expected: Any, tmp_pa
         ("seconds", 1767225600, "2026-01-01T00:00:00Z"),
         ("seconds", "1767225600.25", "2026-01-01T00:00:00.25Z"),
         ("milliseconds", 1767225600123, "2026-01-01T00:00:00.123Z"),
+        ("seconds", "-0.0", "1970-01-01T00:00:00Z"),
         ("seconds", -1, "refused: is no time in seconds since 1970"),
         ("seconds", "9" * 40, "refused: is no time in seconds since 1970"),
         ("seconds", "today", "refused: is no number, which time needs"),
