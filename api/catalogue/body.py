@@ -12,7 +12,7 @@ from fastapi import Request
 
 from api.errors import ApiError, invalid
 from api.http.json_body import media_type_of, read_body
-from indexer.documents.refusal import Refusal
+from indexer.live.change import RefusedChange
 from indexer.sources.json_array import array_items
 from indexer.sources.records import BLANKS, Record, json_lines
 
@@ -41,19 +41,11 @@ class SentBody:
         return plain
 
 
-@dataclass(frozen=True)
-class RefusedItem:
-    """An item that breaks rules: where it begins, its id where that is readable, and the rules."""
-
-    line: int
-    id: int | None
-    refusals: tuple[Refusal, ...]
-
-    def row(self) -> dict[str, Any]:
-        """The entry of a response: the first rule with its field, and the others behind it."""
-        first, *others = self.refusals
-        reason = "; ".join([first.reason, *(f"{other.field}: {other.reason}" for other in others)])
-        return {"line": self.line, "id": self.id, "field": first.field, "reason": reason}
+def refused_row(refused: RefusedChange) -> dict[str, Any]:
+    """The entry of a response: the first rule with its field, and the others behind it."""
+    first, *others = refused.refusals
+    reason = "; ".join([first.reason, *(f"{other.field}: {other.reason}" for other in others)])
+    return {"line": refused.line, "id": refused.id, "field": first.field, "reason": reason}
 
 
 async def body_sent(request: Request, *media_types: str) -> SentBody:

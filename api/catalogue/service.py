@@ -4,16 +4,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from api.background import FailingRows, PeriodicWorker
-from api.catalogue.body import MAX_ITEMS, RefusedItem, SentBody, records_of
+from api.catalogue.body import MAX_ITEMS, SentBody, records_of, refused_row
 from api.catalogue.schemas import DeleteBody
 from api.errors import ApiError, invalid
 from api.http.json_body import checked, parse
-from indexer.documents.refusal import ItemRefusedError, readable_id, refused_by_engine
+from indexer.documents.refusal import ItemRefusedError, refused_by_engine
 from indexer.engine.bulk import Outcome
-from indexer.live.change import UNDATED, Batch, Change, ReadChange, upsert_of, version_of
+from indexer.live.change import UNDATED, Batch, Change, ReadChange, RefusedChange, read_change, upsert_of, version_of
 from indexer.live.writer import LiveWriter
 from indexer.sources.records import SourceError
 from mappings.platforms import Platform
@@ -33,7 +34,7 @@ class Write:
     """A request that was read and not written yet: its changes, what was refused of it, and how many items it has."""
 
     batch: Batch = field(default_factory=Batch)
-    refused: list[RefusedItem] = field(default_factory=list)
+    refused: list[RefusedChange] = field(default_factory=list)
     items: int = 0
 
     @property
@@ -49,14 +50,14 @@ class Write:
             for number, (outcome, reason) in writer.write(self.batch.changes()).results.items():
                 if outcome is Outcome.REFUSED:
                     line = self.batch.reads[number].line
-                    refused.append(RefusedItem(line, number, refused_by_engine(reason)))
+                    refused.append(RefusedChange("", line, number, refused_by_engine(reason)))
                 elif outcome is Outcome.SUPERSEDED:
                     superseded += 1
                 else:
                     written += 1
             if visible:
                 writer.show()
-        rows = [item.row() for item in sorted(refused, key=lambda item: item.line)]
+        rows = [refused_row(item) for item in sorted(refused, key=lambda item: item.line)]
         return {"written": written, "superseded": superseded, "refused": rows}
 
 
@@ -68,10 +69,11 @@ def read_puts(sent: SentBody, platform: Platform) -> Write:
             write.items += 1
             if write.items > MAX_ITEMS:
                 raise invalid("items", f"at most {MAX_ITEMS:,} in one request: send them in several")
-            try:
-                write.batch.add(ReadChange("", record.line, upsert_of(record.content, platform)))
-            except ItemRefusedError as error:
-                write.refused.append(RefusedItem(record.line, readable_id(record.content), error.refusals))
+            read = read_change("", record, partial(upsert_of, platform=platform))
+            if isinstance(read, ReadChange):
+                write.batch.add(read)
+            else:
+                write.refused.append(read)
     except SourceError as error:
         raise ApiError("invalid_json", str(error)) from error
     return write

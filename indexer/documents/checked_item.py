@@ -117,27 +117,16 @@ def checked_item(content: bytes | Mapping[str, Any] | ItemRefusedError) -> Check
     """Validates what a reader gave; raises ItemRefusedError, also the reader's own."""
     if isinstance(content, ItemRefusedError):
         raise content
-    return item_from_json(content) if isinstance(content, bytes) else item_from_values(content)
-
-
-def item_from_json(text: bytes) -> CheckedItem:
-    """Validates one item written as JSON; raises ItemRefusedError."""
     try:
-        return fast_decoded(text)
-    except ValueError:  # nothing is lost: the slower way finds the same refusal, and all others
-        pass
-    try:
-        return _from_loaded(LoadedItem.model_validate_json(text, by_alias=True, by_name=False))
+        if not isinstance(content, bytes):
+            return _from_loaded(LoadedItem.model_validate(content, by_alias=True, by_name=False))
+        try:
+            return fast_decoded(content)
+        except ValueError:  # nothing is lost: the slower way finds the same refusal, and all others
+            return _from_loaded(LoadedItem.model_validate_json(content, by_alias=True, by_name=False))
     except ValidationError as error:
-        raise ItemRefusedError(_refusals(error)) from error
-
-
-def item_from_values(values: Mapping[str, Any]) -> CheckedItem:
-    """Validates one item given as JSON values; raises ItemRefusedError."""
-    try:
-        return _from_loaded(LoadedItem.model_validate(values, by_alias=True, by_name=False))
-    except ValidationError as error:
-        raise ItemRefusedError(_refusals(error)) from error
+        details = error.errors(include_url=False, include_context=False)
+        raise ItemRefusedError(tuple(_refusal(detail) for detail in details)) from error
 
 
 def fast_decoded(text: bytes) -> CheckedItem:
@@ -186,10 +175,6 @@ def _checked(written: _WrittenItem, listed_at: int | None, changed_at: int | Non
         listed_at,
         changed_at,
     )
-
-
-def _refusals(error: ValidationError) -> tuple[Refusal, ...]:
-    return tuple(_refusal(detail) for detail in error.errors(include_url=False, include_context=False))
 
 
 def _refusal(detail: ErrorDetails) -> Refusal:

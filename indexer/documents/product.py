@@ -30,6 +30,9 @@ class KeyedDocument(NamedTuple):
     key: str
     content: bytes
 
+    def __str__(self) -> str:
+        return f"the product {self.content.decode()}"
+
 
 def product_of(document: Mapping[str, Any]) -> KeyedDocument:
     key = product_key(document)

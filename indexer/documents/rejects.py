@@ -62,8 +62,7 @@ class RejectsFile(AbstractContextManager["RejectsFile"]):
             return dict(self._reasons.most_common())
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None and not self._file.closed:
-            self.close()
+        self.close()
 
     def write(self, source: str, line: int, item_id: int | None, refusals: tuple[Refusal, ...]) -> None:
         row = reject_row(source, line, item_id, refusals)

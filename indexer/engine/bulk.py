@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
@@ -45,13 +45,11 @@ class AliasGoneError(CommandError):
 class ChangeTooLargeError(CommandError):
     """One change alone is larger than any request may be."""
 
-    def __init__(self, what: str, size: int, change: object = None) -> None:
+    def __init__(self, change: object, size: int) -> None:
         super().__init__(
-            f"{what} has {size:,} bytes, too many for one request (413): raise the limit of the proxy before the "
+            f"{change} has {size:,} bytes, too many for one request (413): raise the limit of the proxy before the "
             "engine, or the engine's http.max_content_length, and load again"
         )
-        self.size = size
-        self.change = change
 
 
 def outcome_of(result: dict[str, Any]) -> Outcome:
@@ -93,13 +91,13 @@ REQUIRE_ALIAS = b'{"update":{"_id":"none"}}\n{"doc":{}}\n'
 
 
 class BulkSender:
-    """Sends changes until each has a final result; several threads may share one."""
+    """Sends changes, which errors name as text, until each has a final result; several threads may share one."""
 
     def __init__(
         self, client: OpenSearch, retry: RetryPolicy, throttle: Throttle | None = None, *, names_index: bool = False
     ) -> None:
         self._client = client
-        self._retry = retry
+        self.retry = retry
         self._filter_path = f"{FILTER_PATH},items.*._index" if names_index else FILTER_PATH
         self.throttle = throttle or Throttle(concurrency=1)
         self._lock = threading.Lock()
@@ -120,7 +118,7 @@ class BulkSender:
         Raises RetriesExhaustedError, ChangeTooLargeError, the client's error, or CommandError for a full disk.
         """
         pending = [(change, lines_of(change)) for change in changes]
-        backoff = self._retry.backoff()
+        backoff = self.retry.backoff()
         while pending:
             batch = self._first_batch(pending)
             results = self._attempt(index, batch, backoff, guard, require_alias)
@@ -167,7 +165,7 @@ class BulkSender:
         except OpenSearchException as error:
             if is_too_large(error):
                 if len(batch) == 1:
-                    raise ChangeTooLargeError("one change", len(data), batch[0][0]) from error
+                    raise ChangeTooLargeError(batch[0][0], len(data)) from error
                 self.throttle.too_large(len(data))
                 return []
             if is_overload(error):
@@ -202,40 +200,35 @@ def _post(client: OpenSearch, index: str, data: bytes, count: int, params: dict[
 
 
 class BulkItem(Struct, gc=False):  # thousands live at once, and none refers to another: the collector need not look
-    """One item of a load: its source and line there, its id, its two lines of the request, its content's hash."""
+    """One item of a load: its source and line there, its id, its two lines of the request."""
 
     source: str
     line: int
     id: int
     data: bytes
-    digest: int
+
+    def __str__(self) -> str:
+        return f"item {self.id} ({self.source}, line {self.line})"
 
 
 @dataclass(kw_only=True)
 class BulkWriter:
     """Writes a load's items with several threads, through an alias that must exist: no late request makes an index."""
 
-    client: OpenSearch
+    sender: BulkSender
     alias: str
-    retry: RetryPolicy
     on_refused: Callable[[BulkItem, str], None]  # with the engine's reason
     on_sent: Callable[[], int]  # in the order of the source; returns the chunk's number
     on_acknowledged: Callable[[int, int], None]  # a chunk's number, and how many of it were superseded
-    concurrency: int
     chunk_items: int
-    max_bytes_in_flight: int
 
     def __post_init__(self) -> None:
-        self.sender = BulkSender(self.client, self.retry, Throttle(self.concurrency, self.max_bytes_in_flight))
-        self._pool = ThreadPoolExecutor(self.concurrency, "bulk")
-        self._running: set[Future[None]] = set()
-        self._changed = threading.Condition()
-        self._in_flight: dict[int, int] = {}  # a chunk's number: its bytes
+        self._pool = ThreadPoolExecutor(self.sender.throttle.concurrency, "bulk")
+        self._in_flight: dict[Future[None], int] = {}  # with the bytes of its chunk
+        self._lock = threading.Lock()
         self._entries: list[BulkItem] = []
         self._size = self._largest = 0
-        self.acknowledged = 0  # the superseded ones too
-        self.superseded = 0
-        self.refused = 0
+        self.counts = Counter[Outcome]()
 
     def write(self, entry: BulkItem) -> None:
         """Takes one item; blocks while enough is in flight; raises what a thread raised."""
@@ -250,14 +243,13 @@ class BulkWriter:
     def finish(self) -> None:
         """Sends the rest and waits for every response; raises what a thread raised."""
         self._submit()
-        done, _ = wait(self._running, return_when=FIRST_EXCEPTION)
-        for future in done:
-            future.result()
+        while self._in_flight:
+            self._await_chunk()
         self._pool.shutdown()
 
     def stop(self) -> None:
         """Ends all waiting and sends nothing more."""
-        self.retry.stopped.set()
+        self.sender.retry.stopped.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _submit(self) -> None:
@@ -265,15 +257,15 @@ class BulkWriter:
             return
         number, entries, size = self.on_sent(), self._entries, self._size
         self._entries, self._size, self._largest = [], 0, 0
-        with self._changed:
-            # a thread takes its chunk out when it fails too, so this never waits for a dead one
-            self._changed.wait_for(lambda: self._has_room(size))
-            self._in_flight[number] = size
-        done = {future for future in self._running if future.done()}
-        self._running -= done
-        for future in done:
+        while not self._has_room(size):
+            self._await_chunk()
+        self._in_flight[self._pool.submit(self._send, number, entries)] = size
+
+    def _await_chunk(self) -> None:
+        """Waits until one has ended; raises what its thread raised."""
+        for future in wait(self._in_flight, return_when=FIRST_COMPLETED).done:
+            del self._in_flight[future]
             future.result()
-        self._running.add(self._pool.submit(self._send, number, entries))
 
     def _has_room(self, size: int) -> bool:
         throttle, sizes = self.sender.throttle, self._in_flight.values()
@@ -288,23 +280,11 @@ class BulkWriter:
                 if outcome is Outcome.REFUSED:
                     status, reason = result["status"], reason_of(result)
                     if status != HTTPStatus.BAD_REQUEST:  # not for its content: others would be, too
-                        raise CommandError(f"the engine refused {_named(entry)}: {status} {reason}")
+                        raise CommandError(f"the engine refused {entry}: {status} {reason}")
                     self.on_refused(entry, reason)
                 counts[outcome] += 1
             if not counts[Outcome.REFUSED]:
                 self.on_acknowledged(number, counts[Outcome.SUPERSEDED])
-        except ChangeTooLargeError as error:
-            if not isinstance(error.change, BulkItem):
-                raise
-            raise ChangeTooLargeError(_named(error.change), error.size) from error
         finally:
-            with self._changed:
-                self.acknowledged += counts[Outcome.DONE] + counts[Outcome.SUPERSEDED]
-                self.superseded += counts[Outcome.SUPERSEDED]
-                self.refused += counts[Outcome.REFUSED]
-                del self._in_flight[number]
-                self._changed.notify_all()
-
-
-def _named(entry: BulkItem) -> str:
-    return f"item {entry.id} ({entry.source}, line {entry.line})"
+            with self._lock:
+                self.counts += counts

@@ -8,6 +8,7 @@ first recorded as a document {id, version, at}: `version` is its time, `at` when
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, OpenSearchException
@@ -47,18 +48,14 @@ _MAPPINGS = {
 class Deletes:
     """The record of one alias; every call retries transient failures."""
 
-    def __init__(
-        self, client: OpenSearch, alias: str, retry: RetryPolicy, *, prune_seconds: float = PRUNE_SECONDS
-    ) -> None:
+    def __init__(self, client: OpenSearch, alias: str, retry: RetryPolicy) -> None:
         self._client = client
         self._retry = retry
         self._index = deletes_index(alias)
         self.alias = deletes_alias(alias)
-        self._prune_seconds = prune_seconds
         self._pruned_at = float("-inf")
 
     def create(self) -> None:
-        """Makes the index where it is not there."""
         self._retry.call(lambda: create_hidden_index(self._client, self._index, self.alias, _MAPPINGS))
 
     def record(self, versions: Mapping[int, int]) -> None:
@@ -104,7 +101,7 @@ class Deletes:
         start of the oldest load that is not finished. Does so at most once a minute; where the engine refuses, the
         next time removes them.
         """
-        if time.monotonic() - self._pruned_at < self._prune_seconds:
+        if time.monotonic() - self._pruned_at < PRUNE_SECONDS:
             return
         self._pruned_at = time.monotonic()
         before = min(since, time.time_ns() // 1000 - KEEP_SECONDS * 10**6)
@@ -120,19 +117,15 @@ class Deletes:
         source is newer, and does not have it.
         """
         self._refresh(f"{self.alias},{index}")
-        retry_when_lost(lambda: self._delete_recorded(index, version))
-        retry_when_lost(lambda: self._delete_older(index, version))
+        retry_when_lost(partial(self._delete_found, index, version, self.alias, "gt"))
+        retry_when_lost(partial(self._delete_found, index, version, index, "lt"))
         self._refresh(index)
 
-    def _delete_recorded(self, index: str, version: int) -> None:
-        with Scan(self._client, self.alias, self._retry) as scan:
-            for page in scan.pages({"range": {"version": {"gt": version}}}, source=["id", "version"]):
-                self._delete(index, [(hit["_source"]["id"], hit["_source"]["version"]) for hit in page])
-
-    def _delete_older(self, index: str, version: int) -> None:
-        with Scan(self._client, index, self._retry) as scan:
-            for page in scan.pages({"range": {"version": {"lt": version}}}):
-                self._delete(index, [(int(hit["_id"]), version) for hit in page])
+    def _delete_found(self, index: str, version: int, place: str, relation: str) -> None:
+        """Deletes in the index what is found in a place by its version: `gt` or `lt` that of the load."""
+        with Scan(self._client, place, self._retry) as scan:
+            for page in scan.pages({"range": {"version": {relation: version}}}, source=["version"]):
+                self._delete(index, [(int(hit["_id"]), max(version, hit["_source"]["version"])) for hit in page])
 
     def _refresh(self, indices: str) -> None:
         self._retry.call(lambda: refresh(self._client, indices))

@@ -79,25 +79,21 @@ def _plain(value: Any) -> Any:
 
 
 def at_creation(setting: str) -> bool:
-    """Whether a setting can be given only to a new index."""
     return setting.startswith(_AT_CREATION)
 
 
 def defined_listings(definition: Definition) -> DefinedIndex:
-    """What the index of listings is defined as."""
     body = definition.body
     analysis = body["settings"].get("analysis", {})
     return DefinedIndex(FILES[0], flat(body["settings"]["index"]), analysis, body["mappings"])
 
 
 def defined_products(definition: Definition) -> DefinedIndex:
-    """What the index of products is defined as."""
     body = definition.products
     return DefinedIndex(FILES[1], flat(body["settings"]["index"]), definition.analysis(), body["mappings"])
 
 
 def field_differences(defined: DefinedIndex, live: dict[str, Any]) -> Differences:
-    """Compares the defined mapping with an index's."""
     mappings = defined.mappings
     fields = {"(dynamic)": {"dynamic": mappings.get("dynamic")}, **dict(_fields(mappings.get("properties", {})))}
     actual = {"(dynamic)": {"dynamic": live.get("dynamic")}, **dict(_fields(live.get("properties", {})))}

@@ -139,9 +139,7 @@ class Generations:
         return self._retry.call(lambda: count_documents(self._client, index))
 
     def products_without_listings(self) -> list[str]:
-        """The indices of products without an index of listings: their load was interrupted before it made that, or it
-        was removed by hand.
-        """
+        """The indices of products whose listings an interrupted load has not made yet, or somebody has removed."""
         indices = self._indices()
         return [
             name
@@ -152,7 +150,6 @@ class Generations:
         ]
 
     def refresh(self, index: str) -> None:
-        """Makes everything written so far visible to searches."""
         self._retry.call(lambda: refresh(self._client, index))
 
     def prepare(self, index: str, wait_seconds: float) -> dict[str, int]:

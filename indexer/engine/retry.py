@@ -88,13 +88,12 @@ class Backoff:
 class RetryPolicy:
     """Retries transient failures of calls that may be repeated harmlessly."""
 
-    def __init__(self, timeout: float = TIMEOUT, stopped: threading.Event | None = None) -> None:
+    def __init__(self, timeout: float = TIMEOUT) -> None:
         """`timeout` is in seconds without progress; setting `stopped` ends every wait."""
         self.timeout = timeout
-        self.stopped = stopped or threading.Event()
+        self.stopped = threading.Event()
 
     def backoff(self) -> Backoff:
-        """The delays of one new piece of work."""
         return Backoff(self.timeout, self.stopped)
 
     def call(self, action: Callable[[], Result]) -> Result:

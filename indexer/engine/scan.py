@@ -97,7 +97,6 @@ class Scan:
             body = {**body, "search_after": hits[-1]["sort"]}
 
     def ids(self, query: Json, *, page_items: int = PAGE_ITEMS) -> Iterator[int]:
-        """The ids of the items, ascending."""
         for page in self.pages(query, page_items=page_items):
             yield from (int(hit["_id"]) for hit in page)
 

@@ -5,10 +5,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from indexer.documents.refusal import ItemRefusedError
 from indexer.documents.rejects import RejectsFile
 from indexer.follow.stream import Message, Stream
-from indexer.live.change import Batch, ReadChange
+from indexer.live.change import Batch
 from indexer.live.outcomes import ChangeCounts
 from indexer.live.writer import LiveWriter
 
@@ -42,7 +41,6 @@ class Follower:
 
         Raises CommandError or the client's error where a batch could not be written: its position is not committed.
         """
-        self.writer.check()
         while not self.stopped.is_set() and not self.stream.ended:
             self._follow(self.stream.read(BATCH_MESSAGES, BATCH_SECONDS))
         while messages := self.stream.drain(BATCH_MESSAGES):
@@ -61,13 +59,8 @@ class Follower:
 
     def _write(self, messages: Sequence[Message]) -> None:
         report, batch = self.report, Batch()
-        report.read += len(messages)
         for message in messages:
-            if isinstance(message.change, ItemRefusedError):
-                report.rejected += 1
-                self.rejects.write(message.source, message.line, message.id, message.change.refusals)
-            else:
-                batch.add(ReadChange(message.source, message.line, message.change))
+            report.take(message, batch, self.rejects)
         if not batch:
             return
         written = report.write(batch, self.writer, self.rejects)

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
 from indexer.errors import CommandError
-from indexer.follow.stream import Message
-from indexer.live.change import Change, checked_version, delete_of, upsert_of
+from indexer.follow.stream import Message, Stream
+from indexer.live.change import Change, ReadChange, RefusedChange, checked_version, delete_of, upsert_of
 from mappings.items.item import MAX_INTEGER, MIN_INTEGER
 from mappings.platforms import Platform
 
@@ -35,7 +35,7 @@ def parse_address(address: str) -> tuple[str, str]:
 
 
 @dataclass
-class KafkaStream:
+class KafkaStream(Stream):
     """The partitions of a topic that a consumer group assigns to this follower."""
 
     address: str
@@ -44,7 +44,6 @@ class KafkaStream:
     properties: Mapping[str, str] = field(repr=False)
     max_pause: float  # seconds between two reads, at most
     say: Callable[[str], None]
-    ended: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         brokers, self._topic = parse_address(self.address)
@@ -107,14 +106,9 @@ class KafkaStream:
         offset = cast(int, message.offset())
         number = _id_of(message.key())
         try:
-            change: Change | ItemRefusedError = _change_of(message, number, self.platform)
+            return ReadChange(source, offset, _change_of(message, number, self.platform))
         except ItemRefusedError as error:
-            change = error
-        return Message(source, offset, number, change)
-
-    def drain(self, max_messages: int) -> Sequence[Message]:
-        """Nothing, as `Stream`: what is not committed is read again."""
-        return ()
+            return RefusedChange(source, offset, number, error.refusals)
 
     def commit(self) -> None:
         """Commits what was read. Where the group has given the partitions to another, that one reads them again."""
@@ -154,7 +148,7 @@ def _change_of(message: "KafkaMessage", number: int | None, platform: Platform) 
     value: Any = message.value()
     change = delete_of({"id": number}) if value is None else upsert_of(value, platform)
     if change.id != number:
-        raise ItemRefusedError((Refusal("key", str(number), f"must be the id of the item, {change.id}"),), change.id)
+        raise ItemRefusedError((Refusal("key", str(number), f"must be the id of the item, {change.id}"),))
     kind, milliseconds = message.timestamp()
     if change.is_dated or not kind:  # an item that states its own time has it
         return change

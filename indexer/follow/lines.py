@@ -6,14 +6,15 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
 
-from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id, shortened
+from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
 from indexer.errors import CommandError
-from indexer.follow.stream import Message
-from indexer.live.change import Change, delete_of, upsert_of
+from indexer.follow.stream import Message, Stream
+from indexer.live.change import Change, delete_of, read_change, upsert_of
 from indexer.sources.records import Record, json_lines
 from mappings.platforms import Platform
 
@@ -24,7 +25,7 @@ DRAIN_SECONDS = 5.0  # that the end of a line may take to come
 _DELETED = "deleted"
 
 
-class LineStream:
+class LineStream(Stream):
     """The changes on the lines of a pipe, which has no position: what was read before a crash is not read again."""
 
     name = "stdin"
@@ -33,11 +34,10 @@ class LineStream:
         """Raises CommandError where there is no stdin."""
         if sys.stdin is None:
             raise CommandError(f"{self.name} is closed")
-        self._platform = platform
+        self._change_of = partial(_change_of, platform=platform)
         self._pipe = sys.stdin.buffer
         self._records: queue.Queue[Record | None] = queue.Queue(AHEAD)
         self._failure: OSError | None = None  # why there is no more
-        self.ended = False
         self.line = 0  # the last one that was read
         self._draining = threading.Event()
         threading.Thread(target=self._read_ahead, name="stdin", daemon=True).start()
@@ -84,7 +84,7 @@ class LineStream:
                 self.ended = True
             else:
                 self.line = record.line
-                messages.append(self._message(record))
+                messages.append(read_change(self.name, record, self._change_of))
         if self.ended and self._failure is not None and not messages:
             raise CommandError(f"{self.name} cannot be read after line {self.line}: {self._failure}") from self._failure
         return messages
@@ -93,13 +93,6 @@ class LineStream:
         """What is read ahead, as `Stream`: from now on nothing more is taken from the pipe."""
         self._draining.set()
         return self.read(max_messages, 2 * DRAIN_SECONDS)
-
-    def _message(self, record: Record) -> Message:
-        try:
-            change = _change_of(record.content, self._platform)
-        except ItemRefusedError as error:
-            return Message(self.name, record.line, readable_id(record.content), error)
-        return Message(self.name, record.line, change.id, change)
 
     def commit(self) -> None:
         """A pipe has no position; who writes to it reads the acknowledged lines from stdout (--json)."""

@@ -1,35 +1,26 @@
 """What a follower reads: changes in order, and a position that is committed once they are acknowledged."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from indexer.documents.refusal import ItemRefusedError
-from indexer.live.change import Change
+from indexer.live.change import ReadChange, RefusedChange
 
-
-class Message(NamedTuple):
-    """One message: its place (for the rejects file), and the change that it makes or why it makes none."""
-
-    source: str
-    line: int
-    id: int | None
-    change: Change | ItemRefusedError
+Message = ReadChange | RefusedChange
 
 
 class Stream(Protocol):
     """A source of messages. All calls come from one thread."""
 
     name: str
-
-    @property
-    def ended(self) -> bool:
-        """Whether no more messages will come."""
+    ended: bool = False
+    """Whether no more messages will come."""
 
     def read(self, max_messages: int, seconds: float) -> Sequence[Message]:
         """The next messages: as many as are there, and those that come within so many seconds."""
 
     def drain(self, max_messages: int) -> Sequence[Message]:
         """What was taken from the source already and cannot be read again; nothing once that is over."""
+        return ()
 
     def commit(self) -> None:
         """Everything that was read is acknowledged."""

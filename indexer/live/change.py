@@ -1,7 +1,7 @@
 """One change of an item: read from what a source gives, with the source's own time of it."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -9,8 +9,9 @@ import orjson
 
 from indexer.documents.checked_item import checked_item
 from indexer.documents.document import index_document
-from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
+from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id, shortened
 from indexer.documents.timestamps import microseconds
+from indexer.sources.records import Record
 from mappings.items.item import MAX_INTEGER, MIN_INTEGER
 from mappings.platforms import Platform
 
@@ -28,6 +29,9 @@ class Change(NamedTuple):
     document: dict[str, Any] | None
     version: int = UNDATED
 
+    def __str__(self) -> str:
+        return f"item {self.id}"
+
     @property
     def is_dated(self) -> bool:
         return self.version != UNDATED
@@ -39,6 +43,23 @@ class ReadChange(NamedTuple):
     source: str
     line: int
     change: Change
+
+
+class RefusedChange(NamedTuple):
+    """What was read and is no change: where, its id where that is readable, and why."""
+
+    source: str
+    line: int
+    id: int | None
+    refusals: tuple[Refusal, ...]
+
+
+def read_change(source: str, record: Record, change_of: Callable[[Any], Change]) -> ReadChange | RefusedChange:
+    """The change that a record makes by `change_of`, or why it makes none."""
+    try:
+        return ReadChange(source, record.line, change_of(record.content))
+    except ItemRefusedError as error:
+        return RefusedChange(source, record.line, readable_id(record.content), error.refusals)
 
 
 def upsert_of(content: bytes | Mapping[str, Any] | ItemRefusedError, platform: Platform) -> Change:

@@ -6,7 +6,7 @@ from typing import Any
 from indexer.documents.refusal import refused_by_engine
 from indexer.documents.rejects import RejectsFile
 from indexer.engine.bulk import Outcome
-from indexer.live.change import Batch
+from indexer.live.change import Batch, ReadChange, RefusedChange
 from indexer.live.writer import LiveWriter, Written
 
 
@@ -52,10 +52,17 @@ class ChangeCounts:
         self.rejects = rejects.path
         self.reasons = rejects.reasons()
 
+    def take(self, read: ReadChange | RefusedChange, batch: Batch, rejects: RejectsFile) -> None:
+        """Counts what was read, which goes into the batch or the rejects file."""
+        self.read += 1
+        if isinstance(read, ReadChange):
+            batch.add(read)
+        else:
+            self.rejected += 1
+            rejects.write(*read)
+
     def write(self, batch: Batch, writer: LiveWriter, rejects: RejectsFile) -> Written:
-        """Writes a batch, counts what became of it, and puts what the engine refused in the rejects file; raises as
-        the writer does.
-        """
+        """Writes a batch and counts what became of it, refused changes as `take`; raises as the writer does."""
         written = writer.write(batch.changes())
         self.superseded += batch.superseded
         for number, (outcome, reason) in written.results.items():

@@ -15,11 +15,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from indexer.documents.refusal import ItemRefusedError, readable_id
 from indexer.documents.rejects import RejectsFile
 from indexer.engine.bulk import Outcome
 from indexer.errors import CommandError
-from indexer.live.change import Batch, Change, ReadChange, delete_of, upsert_of
+from indexer.live.change import Batch, Change, RefusedChange, delete_of, read_change, upsert_of
 from indexer.live.outcomes import ChangeCounts
 from indexer.live.writer import LiveWriter
 from indexer.sources.mapping import Mapper
@@ -85,16 +84,10 @@ class SourceChanges:
             batch = Batch()
             try:
                 for source, record in records:
-                    report.read += 1
-                    try:
-                        change = change_of(record.content)
-                    except ItemRefusedError as error:
-                        report.rejected += 1
-                        mapper = self.mapper
-                        faults = error.refusals if mapper is None else mapper.with_source_names(error.refusals)
-                        rejects.write(source, record.line, readable_id(record.content), faults)
-                        continue
-                    batch.add(ReadChange(source, record.line, change))
+                    read = read_change(source, record, change_of)
+                    if isinstance(read, RefusedChange) and self.mapper is not None:
+                        read = read._replace(refusals=self.mapper.with_source_names(read.refusals))
+                    report.take(read, batch, rejects)
                     if len(batch) == BATCH_ITEMS:
                         self._send(batch, rejects)
                         batch = Batch()
@@ -102,7 +95,6 @@ class SourceChanges:
                     self._send(batch, rejects)
             finally:
                 report.note_rejects(rejects)
-            rejects.close()
         if (refusals := report.refusals()) is not None:
             raise CommandError(refusals)
 

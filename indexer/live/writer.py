@@ -76,7 +76,8 @@ class LiveWriter:
         self._generations = Generations(self.client, self.alias, self.definition, self.retry)
         self._sender = BulkSender(self.client, self.retry, names_index=True)
         self._deletes = Deletes(self.client, self.alias, self.retry)
-        self._products: dict[str, ProductWriter] = {}  # by the UUID: an index may be restored as it was before
+        # by the UUID, as an index may be restored as it was before, and the alias of its listings
+        self._products: dict[tuple[str, str], ProductWriter] = {}
         self._time = 0
         self._time_lock = threading.Lock()
 
@@ -135,11 +136,11 @@ class LiveWriter:
                 f"the products of {target.index} are missing, or {products_of(target.alias)} points elsewhere: "
                 "`gear-indexer doctor` says what mends that"
             )
-        writer = self._products.get(target.products)
-        if writer is None or not writer.is_through(target.alias):
+        key = (target.products, target.alias)
+        if (writer := self._products.get(key)) is None:
             fields = None if target.fields is None else self._generations.fields(products_of(target.index))
             writer = ProductWriter(self.client, target.index, target.alias, self._sender, self.retry, fields)
-            self._products[target.products] = writer
+            self._products[key] = writer
         writer.write(documents)
 
     def _target(self, state: IndexState) -> Target:
@@ -168,9 +169,9 @@ class LiveWriter:
         is_repeated = False
         while True:
             targets = self._targets()
-            current = {target.products for target in targets}
-            for uuid in self._products.copy().keys() - current:  # a copy: another thread may add one meanwhile
-                self._products.pop(uuid, None)
+            current = {(target.products, target.alias) for target in targets}
+            for key in self._products.copy().keys() - current:  # a copy: another thread may add one meanwhile
+                self._products.pop(key, None)
             try:
                 results = self._send(targets, changes, take_back=is_repeated)
             except AliasGoneError as error:

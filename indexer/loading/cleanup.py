@@ -9,13 +9,11 @@ from mappings.names import generation_of
 
 
 def remove_interrupted(
-    generations: Generations, lock: Lock, say: Callable[[str], None], *, resumed: str | None = None
+    generations: Generations, lock: Lock, say: Callable[[str], None], *, keep: str | None = None
 ) -> Iterator[str]:
-    """Removes every generation that was filled under another lock than this one, but the resumed one, and products
-    without listings; yields each once it is gone.
-    """
+    """Removes what was filled under other locks, but `keep`, and products without listings; yields each as it goes."""
     for state in generations.all():
-        if state.unfinished and state.index != resumed and state.owner != lock.owner.id:
+        if state.unfinished and state.index != keep and state.owner != lock.owner.id:
             say(f"{state.index} is removed: its load was interrupted")
             generations.remove(state.index, lock.renew)
             yield state.index

@@ -93,7 +93,7 @@ def dry_run(
             parts = [f"id {row['id']}" if row["id"] is not None else "", row["field"] or "", row["value"] or ""]
             show(f"{source}, line {line}: {' | '.join([*filter(None, parts), row['reason']])}")
 
-    reader = ItemReader(job, progress, refuse, lambda read: None)
+    reader = ItemReader(job, progress, refuse)
     with nullcontext() if job.rejects is None else RejectsFile(job.rejects) as rejects:
         try:
             for _ in reader.items():

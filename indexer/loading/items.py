@@ -30,30 +30,26 @@ class AcceptedItem(NamedTuple):
 class ItemReader:
     """Reads everything once; read = accepted + rejected + duplicates, at every moment."""
 
-    def __init__(self, job: LoadJob, progress: Progress, refuse: Refuse, on_record: Callable[[int], None]) -> None:
-        """`refuse` gets every rejected item and every duplicate; `on_record` the records read, after each of them."""
+    def __init__(self, job: LoadJob, progress: Progress, refuse: Refuse) -> None:
+        """`refuse` gets every rejected item and every duplicate."""
         self._job = job
         self._progress = progress
         self._refuse = refuse
-        self._on_record = on_record
         self.read = 0
         self.accepted = 0
         self.rejected = 0
         self.duplicates = 0
         self.sample = PriceSample()
 
-    def items(self) -> Iterator[AcceptedItem]:
-        """Every accepted item in order; raises SourceError where a source cannot be read to its end."""
+    def items(self) -> Iterator[AcceptedItem | None]:
+        """The item of every record in order, None where it is not accepted; raises SourceError as its source does."""
         size_before = 0
         with IdSet() as ids:
             for name in self._job.files:
                 with Source(name, self._job.mapper, self._progress.say) as source:
                     for record in source.records():
                         self.read += 1
-                        item = self._accept(source, record, ids)
-                        if item is not None:
-                            yield item
-                        self._on_record(self.read)
+                        yield self._accept(source, record, ids)
                         if self.read % SHOW_EVERY == 0:
                             self._progress.show(size_before + source.position, self.read)
                     size_before += source.position

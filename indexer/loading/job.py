@@ -6,8 +6,8 @@ from typing import Protocol
 
 from indexer.engine.throttle import MAX_BYTES_IN_FLIGHT
 from indexer.locking.lock import EXPIRY
-from indexer.sources.http import is_url, redacted_url
 from indexer.sources.mapping import Mapper
+from indexer.sources.source import shown_name
 from mappings.platforms import Platform
 
 
@@ -44,12 +44,5 @@ class LoadJob:
     mapper: Mapper | None = None  # None: the sources have items in our shape
 
     @property
-    def reads_stdin(self) -> bool:
-        """Whether a source can be read once only."""
-        return "-" in self.files
-
-    @property
     def shown_files(self) -> tuple[str, ...]:
-        """The sources' names without secrets, and without bytes that are no text."""
-        names = (redacted_url(name) if is_url(name) else name for name in self.files)
-        return tuple(name.encode("utf-8", "backslashreplace").decode() for name in names)
+        return tuple(shown_name(name) for name in self.files)

@@ -7,7 +7,7 @@ unreachable, the index remains: the next load removes it, or continues it with `
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,12 +17,13 @@ from opensearchpy.exceptions import OpenSearchException
 from indexer.documents.digest import encode_document
 from indexer.documents.refusal import refused_by_engine
 from indexer.documents.rejects import RejectsFile
-from indexer.engine.bulk import BulkItem, BulkWriter, index_lines
+from indexer.engine.bulk import BulkItem, BulkSender, BulkWriter, Outcome, index_lines
 from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations, SwapUnknownError
 from indexer.engine.progress_records import ProgressPublisher
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError
 from indexer.engine.states import loading_alias
+from indexer.engine.throttle import Throttle
 from indexer.errors import CommandError
 from indexer.loading.cleanup import remove_interrupted, remove_old
 from indexer.loading.items import SHOW_EVERY, ItemReader
@@ -106,9 +107,7 @@ class Load:
         name = generation_name(self.report.alias, started, self.definition.fingerprint)
         index = name if resumed is None else resumed.index
         self._check_age(index, self._generations)
-        self.report.removed += remove_interrupted(
-            self._generations, self._lock, self.progress.say, resumed=None if resumed is None else resumed.index
-        )
+        self.report.removed += remove_interrupted(self._generations, self._lock, self.progress.say, keep=index)
         self.report.index = index
         self._keep_unfinished = resumed is not None
         try:
@@ -165,7 +164,6 @@ class Load:
         self.report.version = target.version
         checkpoints = Checkpoints(self.client, self.report.alias, target.index)
         self._retry.call(checkpoints.read)
-        target = replace(target, checkpoint=replace(target.checkpoint, owner=self._lock.owner.id))
         self._retry.call(lambda: checkpoints.write(target.checkpoint))
         # A resumed index is removed only once it is known that it was filled from these sources.
         self._keep_unfinished = bool(target.checkpoint.read)
@@ -175,9 +173,8 @@ class Load:
                 CheckpointWriter(checkpoints, target.checkpoint, self._retry) as commits,
             ):
                 self._write_items(target, manifest, rejects, commits)
-                rejects.close()
         except RetriesExhaustedError as error:
-            if self.job.reads_stdin:
+            if "-" in self.job.files:  # which cannot be read again
                 raise
             self._keep_unfinished = True
             message = f"{error}; what is acknowledged stays: the same command with --resume goes on with it"
@@ -191,43 +188,40 @@ class Load:
         def current() -> Offset:
             return Offset(reader.read, manifest.accepted())
 
-        def on_record(read: int) -> None:
-            if read == start.read:
-                self._verify_sources(current(), target.checkpoint)
-            if read % SHOW_EVERY == 0:
-                self._lock.check()
-
         def on_refused(entry: BulkItem, reason: str) -> None:
-            manifest.refuse(entry.id, entry.digest)
+            manifest.refuse(entry.id)
             rejects.write(entry.source, entry.line, entry.id, refused_by_engine(reason))
 
-        reader = ItemReader(self.job, self.progress, rejects.write, on_record)
+        reader = ItemReader(self.job, self.progress, rejects.write)
         retry = RetryPolicy(self.job.retry_timeout)  # the writer's own: it ends when the writer is stopped
         self._lock.stops(retry.stopped)
         alias = loading_alias(target.index)
         committed = CommittedOffset(current, commits.commit, start.superseded)
+        sender = BulkSender(self.client, retry, Throttle(self.job.concurrency, self.job.max_bytes_in_flight))
         writer = BulkWriter(
-            client=self.client,
+            sender=sender,
             alias=alias,
-            retry=retry,
             on_refused=on_refused,
             on_sent=committed.sent,
             on_acknowledged=committed.acknowledged,
-            concurrency=self.job.concurrency,
             chunk_items=self.job.chunk_items,
-            max_bytes_in_flight=self.job.max_bytes_in_flight,
         )
-        products = ProductWriter(self.client, target.index, alias, writer.sender, self._retry)
+        products = ProductWriter(self.client, target.index, alias, sender, self._retry)
         try:
             for item in reader.items():
-                products.add(item.document)
-                pieces, digest = encode_document(item.document, target.version, self.job.digest_key)
-                manifest.add(item.id, digest)
-                if reader.read <= start.read:
-                    self.report.resumed += 1
-                else:
-                    lines = index_lines(item.id, target.version, *pieces)
-                    writer.write(BulkItem(item.source, item.line, item.id, lines, digest))
+                if item is not None:
+                    products.add(item.document)
+                    pieces, digest = encode_document(item.document, target.version, self.job.digest_key)
+                    manifest.add(item.id, digest)
+                    if reader.read <= start.read:
+                        self.report.resumed += 1
+                    else:
+                        lines = index_lines(item.id, target.version, *pieces)
+                        writer.write(BulkItem(item.source, item.line, item.id, lines))
+                if reader.read == start.read:
+                    self._verify_sources(current(), target.checkpoint)
+                if reader.read % SHOW_EVERY == 0:
+                    self._lock.check()
             if reader.read < start.read:
                 self._verify_sources(current(), target.checkpoint)
             products.flush()
@@ -240,9 +234,10 @@ class Load:
         report = self.report
         self._prices = reader.sample.prices
         report.read, report.duplicates = reader.read, reader.duplicates
-        report.rejected = reader.rejected + writer.refused
-        report.indexed = report.resumed + writer.acknowledged
-        report.superseded = start.superseded + writer.superseded
+        superseded = writer.counts[Outcome.SUPERSEDED]
+        report.rejected = reader.rejected + writer.counts[Outcome.REFUSED]
+        report.indexed = report.resumed + writer.counts[Outcome.DONE] + superseded
+        report.superseded = start.superseded + superseded
         report.bytes, report.retries = writer.sender.bytes, writer.sender.retries
         report.throttle = writer.sender.throttle.as_json()
         report.reasons = rejects.reasons()

@@ -35,8 +35,7 @@ class Manifest(AbstractContextManager["Manifest"]):
         except OSError as error:
             raise temporary_file_error(_CONTENT, error) from error
         self._accepted = Checksum()
-        self._refused = Checksum()
-        self._refused_keys = BitMap64()
+        self._refused = BitMap64()
         self._lock = threading.Lock()
 
     def __exit__(self, *_: object) -> None:
@@ -51,11 +50,10 @@ class Manifest(AbstractContextManager["Manifest"]):
         except OSError as error:
             raise temporary_file_error(_CONTENT, error) from error
 
-    def refuse(self, number: int, digest: int) -> None:
+    def refuse(self, number: int) -> None:
         """An item that was added and that the engine refused; called by the threads that send."""
         with self._lock:
-            self._refused.add(digest)
-            self._refused_keys.add(key_of(number))
+            self._refused.add(key_of(number))
 
     def accepted(self) -> Checksum:
         """The checksum of what was added so far, the refused ones too."""
@@ -63,8 +61,8 @@ class Manifest(AbstractContextManager["Manifest"]):
 
     def checksum(self, without: BitMap64) -> Checksum:
         """The checksum of all accepted items, but for those with these keys; call it when all were acknowledged."""
-        accepted = self._accepted.without(self._refused)
-        return accepted.without(self._among(without - self._refused_keys)) if without else accepted
+        left_out = without | self._refused
+        return self._accepted.without(self._among(left_out)) if left_out else self._accepted
 
     def _among(self, keys: BitMap64) -> Checksum:
         checksum = Checksum()
@@ -80,7 +78,6 @@ class Manifest(AbstractContextManager["Manifest"]):
 
 
 def temporary_file_error(content: str, error: OSError) -> CommandError:
-    """The error where the temporary file with this of every item cannot be used."""
     return CommandError(
         f"the temporary file with the items' {content} cannot be written or read ({error.strerror}): "
         "make room in the system's temporary folder, or name another one in TMPDIR"

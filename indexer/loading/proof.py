@@ -41,7 +41,6 @@ class Proof:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Both counts and digests, and what was changed meanwhile."""
         return {
             "agrees": self.agrees,
             "expected": {"items": self.expected.items, "digest": self.expected.digest()},
@@ -56,7 +55,6 @@ class Proof:
         }
 
     def disagreement(self, index: str) -> str:
-        """The sentence for a proof that fails."""
         example = f" (such as {self.altered.first})" if self.altered.number else ""
         return (
             f"{index} does not hold what was read, nothing is swapped in: it has {self.actual.items:,} items of this "

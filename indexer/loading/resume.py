@@ -87,11 +87,9 @@ class Checkpoint:
 
     @property
     def offset(self) -> Offset:
-        """The place to go on from."""
         return Offset(self.read, Checksum(self.items, list(self.parts)), self.superseded)
 
     def at_offset(self, offset: Offset) -> "Checkpoint":
-        """The same load further on."""
         checksum = offset.accepted
         return replace(
             self,
@@ -180,7 +178,6 @@ class CheckpointWriter:
             self._retry.call(lambda: self._checkpoints.write(last))
 
     def commit(self, offset: Offset) -> None:
-        """Everything before this offset is acknowledged."""
         self._offset = offset
         self._changed.set()
 
@@ -234,4 +231,4 @@ def interrupted_load(
             f"the sources have {job.size:,} bytes where those of the interrupted load had {checkpoint.size:,} "
             f"({', '.join(checkpoint.sources)}): name the same ones, or {LOAD_AGAIN}"
         )
-    return LoadTarget(state.index, state.version, checkpoint)
+    return LoadTarget(state.index, state.version, replace(checkpoint, owner=lock.owner.id))

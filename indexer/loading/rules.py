@@ -26,7 +26,6 @@ class PriceChanges:
         )
 
     def sentence(self) -> str:
-        """The numbers, for people."""
         return (
             f"{self.changed:,} of {self.compared:,} compared items would cost less than half or more than double, or "
             "have a price only now or only then"

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
@@ -29,6 +30,8 @@ EXPIRY = 60.0  # seconds; long enough for a stalled machine or network, short en
 HEARTBEATS = 6  # within the expiry: five may be lost
 POLLS = 60  # within the expiry, while somebody else's lock is watched
 TRIES = 3  # a write of ours whose response was lost looks like somebody else's until it is read
+
+Result = TypeVar("Result")
 
 
 class LockHeldError(CommandError):
@@ -79,7 +82,8 @@ class Lock:
         if self._lost:
             return
         try:
-            self._release()
+            with contextlib.suppress(LockLostError):
+                self._tried(lambda: self._records.remove(self._record))
         except OpenSearchException as failure:
             self.say(f"the lock of {self.alias} could not be given back ({cause(failure)}); it ends by itself")
 
@@ -106,29 +110,31 @@ class Lock:
         with self._writing:
             self.check()
             record = replace(self._record, heartbeat=now_text(), index=index or self._record.index)
-            for _ in range(TRIES):
-                try:
-                    self._record = self._records.replace(self._record, record)
-                except RecordChangedError:
-                    self._read_again()
-                else:
-                    return
-            self._lose("it changes all the time")
+            self._record = self._tried(lambda: self._records.replace(self._record, record))
+
+    def _tried(self, write: Callable[[], Result]) -> Result:
+        """The result of a write, which is tried again where only the response to the one before it was lost."""
+        for _ in range(TRIES):
+            try:
+                return write()
+            except RecordChangedError:
+                self._read_again()
+        raise self._lose("it changes all the time")
 
     def _read_again(self) -> None:
         record = self._records.read()
         if record is None:
-            self._lose("somebody removed it")
-        elif record.owner.id != self.owner.id:
-            self._lose(f"it is held by {record.description()}")
-        else:
-            self._record = record
+            raise self._lose("somebody removed it")
+        if record.owner.id != self.owner.id:
+            raise self._lose(f"it is held by {record.description()}")
+        self._record = record
 
-    def _lose(self, why: str) -> None:
+    def _lose(self, why: str) -> LockLostError:
+        """Notes that the lock is lost; the error to raise."""
         self._lost = f"the lock of {self.alias} was lost, so nothing is swapped in or removed any more: {why}"
         for event in self._stopping:
             event.set()
-        raise LockLostError(self._lost)
+        return LockLostError(self._lost)
 
     def _send_heartbeats(self) -> None:
         while not self._ended.wait(self.expiry / HEARTBEATS):
@@ -139,18 +145,6 @@ class Lock:
                     self.renew()
                 except LockLostError:
                     return
-
-    def _release(self) -> None:
-        for _ in range(TRIES):
-            try:
-                self._records.remove(self._record)
-            except RecordChangedError:
-                with contextlib.suppress(LockLostError):
-                    self._read_again()
-                if self._lost:
-                    return
-            else:
-                return
 
     def _acquire(self) -> None:
         watch = Watch(self.say, self.alias)

@@ -26,7 +26,6 @@ class Owner:
 
 
 def this_process() -> Owner:
-    """A new owner that is this process."""
     pid = os.getpid()
     process = _state_and_start(pid)
     return Owner(

@@ -36,10 +36,7 @@ class NamedProducts(NamedTuple):
 
 
 def named_products(client: OpenSearch, index: str, platform: int, retry: RetryPolicy) -> NamedProducts:
-    """Looks up what the listings of a generation name, as of one point in time.
-
-    Raises PointInTimeLostError, RetriesExhaustedError or the client's error.
-    """
+    """Looks up what the listings of a generation name, as of one point in time; raises as `Scan.search`."""
     named = missing = 0
     with Scan(client, index, retry) as listings:
         unnamed = listings.count(_WITHOUT_PRODUCT)
@@ -76,10 +73,7 @@ class AlteredProducts(NamedTuple):
 
 
 def altered_products(client: OpenSearch, index: str, retry: RetryPolicy) -> AlteredProducts:
-    """Reads every product of a generation, as of one point in time, with a page of them in memory.
-
-    Raises PointInTimeLostError, RetriesExhaustedError or the client's error.
-    """
+    """Reads every product of a generation, as of one point in time, in pages; raises as `Scan.search`."""
     number, first = 0, None
     with Scan(client, products_of(index), retry, refresh=True) as products:
         for page in products.pages({"match_all": {}}, source=True, sort=BY_PLACE):

@@ -17,8 +17,6 @@ CACHED_BYTES: Final = 50 * 1024**2
 
 
 class ItemAssembler:
-    """Puts the items of listings together."""
-
     def __init__(self, client: OpenSearch, retry: RetryPolicy, *, cached_bytes: int = CACHED_BYTES) -> None:
         self._client = client
         self._retry = retry

@@ -9,7 +9,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
 from indexer.documents.product import KeyedDocument, product_of, sticker_key, sticker_of
-from indexer.engine.bulk import AliasGoneError, BulkSender, ChangeTooLargeError, Outcome, outcome_of, reason_of
+from indexer.engine.bulk import AliasGoneError, BulkSender, Outcome, outcome_of, reason_of
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import refresh
 from indexer.errors import CommandError
@@ -36,10 +36,6 @@ class ProductWriter:
         self._written: set[str] = set()
         self._pending: dict[str, KeyedDocument] = {}
 
-    def is_through(self, alias: str) -> bool:
-        """Whether it writes through this alias of a generation."""
-        return self._alias == products_of(alias)
-
     def write(self, documents: Iterable[Mapping[str, Any]]) -> None:
         """Has searches find the products of these index documents: no listing is found before its product.
 
@@ -50,8 +46,12 @@ class ProductWriter:
             self._collect(document, new)
         if new:
             self._send(new)
-            # also after a conflict: somebody else may have written it a moment ago
-            self._refresh()
+            # also after a conflict: somebody else may have written it a moment ago;
+            # by the index's own name: a swap takes the alias of a loading away
+            try:
+                self.retry.call(lambda: refresh(self.client, self._index))
+            except NotFoundError as error:
+                raise AliasGoneError(f"{self._index} was removed meanwhile") from error
             self._remember(new)
 
     def add(self, document: Mapping[str, Any]) -> None:
@@ -79,24 +79,11 @@ class ProductWriter:
                 products[entry.key] = entry
 
     def _send(self, products: Mapping[str, KeyedDocument]) -> None:
-        try:
-            for product, result in self.sender.send(self._alias, list(products.values()), self._lines):
-                if outcome_of(result) is Outcome.REFUSED:
-                    message = f"the engine refused the product {product.content.decode()}: {reason_of(result)}"
-                    raise CommandError(message)
-                if result.get("_index", self._index) != self._index:
-                    raise AliasGoneError(f"{self._alias} was moved to {result['_index']} meanwhile")
-        except ChangeTooLargeError as error:
-            if not isinstance(error.change, KeyedDocument):
-                raise
-            raise ChangeTooLargeError(f"the product {error.change.content.decode()}", error.size) from error
-
-    def _refresh(self) -> None:
-        """Refreshes by the index's own name: a swap takes the alias of a loading away."""
-        try:
-            self.retry.call(lambda: refresh(self.client, self._index))
-        except NotFoundError as error:
-            raise AliasGoneError(f"{self._index} was removed meanwhile") from error
+        for product, result in self.sender.send(self._alias, list(products.values()), self._lines):
+            if outcome_of(result) is Outcome.REFUSED:
+                raise CommandError(f"the engine refused {product}: {reason_of(result)}")
+            if result.get("_index", self._index) != self._index:
+                raise AliasGoneError(f"{self._alias} was moved to {result['_index']} meanwhile")
 
     def _remember(self, products: Mapping[str, KeyedDocument]) -> None:
         if len(self._written) > MAX_WRITTEN:

@@ -18,7 +18,6 @@ from indexer.sources.records import MAX_ITEM_BYTES, Record, SourceError, nest, n
 from mappings.items.item import Details, GearItem, Paint
 
 MAX_ROW_LINES = 100  # a quote too many may take thousands for one row
-LISTED_AT = "listedAt"  # which sources have beside the fields of a response
 _INTEGER_COLUMNS = {"id", "paint.seed", "paint.index", "paint.pattern"}
 _NUMBER_COLUMNS = {"price", "paint.float"}
 # More digits than any valid number has; longer ones stay text, which the validation then names.
@@ -33,7 +32,7 @@ def columns() -> tuple[str, ...]:
     names: list[str] = []
     for name in json_names(GearItem):
         names += [f"{name}.{inner}" for inner in parts[name]] if name in parts else [name]
-    return (*names, LISTED_AT)
+    return (*names, "listedAt")  # which sources have beside the fields of a response
 
 
 def csv_rows(chunks: Iterator[bytes], *, mapped: bool = False) -> Iterator[Record]:

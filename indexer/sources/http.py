@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from http import HTTPStatus
+from http.client import responses
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit, urlunsplit
 
 from urllib3 import BaseHTTPResponse, PoolManager, Timeout, make_headers
@@ -213,10 +214,7 @@ def _redirect_target(source: str, location: str) -> str:
 
 
 def _status(response: BaseHTTPResponse) -> str:
-    try:
-        return f"{response.status} {HTTPStatus(response.status).phrase}"
-    except ValueError:  # a status that no standard knows
-        return str(response.status)
+    return f"{response.status} {responses.get(response.status, '')}".rstrip()
 
 
 def _cause(error: Exception) -> str:

@@ -27,12 +27,8 @@ def array_items(chunks: Iterator[bytes]) -> Iterator[Record]:
 
 def elements(window: "JsonWindow") -> Iterator[Record]:
     """The elements of an array that is to begin here; raises SourceError where it does not."""
-    if not window.open(b"[]", "the array of the items"):
-        return
-    while True:
+    for _ in window.entries(b"[]", "the array of the items"):
         yield window.read_element()
-        if window.read_separator() == b"]":
-            return
 
 
 class JsonWindow:
@@ -47,41 +43,37 @@ class JsonWindow:
 
     @property
     def line(self) -> int:
-        """The line of the next byte, from 1."""
         self._line += self._text.count(b"\n", self._counted, self.position)
         self._counted = self.position
         return self._line
 
     def next_byte(self) -> bytes:
         """Peeks at the next byte; empty at the end."""
-        while self.position >= len(self._text):
-            if not self._extend():
-                return b""
-        return self._text[self.position : self.position + 1]
+        while not (byte := self._text[self.position : self.position + 1]) and self._extend():
+            pass
+        return byte
 
     def skip_blanks(self) -> None:
         """Moves to the next byte that is no blank, or to the end."""
         while (byte := self.next_byte()) and byte in BLANKS:
             self.position += 1
 
-    def open(self, brackets: bytes, what: str) -> bool:
-        """Reads the opening bracket, and the closing one where nothing is between; whether something is. Raises
-        SourceError for anything else.
+    def entries(self, brackets: bytes, what: str) -> Iterator[None]:
+        """Stops at each element or member, which the caller reads up to the comma or the bracket behind it; raises
+        SourceError where no such brackets begin here.
         """
+        begin, end = brackets[:1], brackets[1:]
         self.skip_blanks()
-        if self.next_byte() != brackets[:1]:
-            raise SourceError(f"line {self.line}: {what} is expected here, which begins with {brackets[:1].decode()}")
+        if self.next_byte() != begin:
+            raise SourceError(f"line {self.line}: {what} is expected here, which begins with {begin.decode()}")
         self.position += 1
         self.skip_blanks()
-        is_empty = self.next_byte() == brackets[1:]
-        self.position += is_empty
-        return not is_empty
-
-    def read_separator(self) -> bytes:
-        """Reads the comma or the closing bracket behind an element."""
-        separator = self.next_byte()
-        self.position += 1
-        return separator
+        is_last = self.next_byte() == end
+        self.position += is_last
+        while not is_last:
+            yield
+            is_last = self.next_byte() == end
+            self.position += 1
 
     def read_element(self, end: bytes = b"]") -> Record:
         """Reads the element up to the comma, or the bracket `end`, behind it."""
@@ -117,6 +109,7 @@ class JsonWindow:
 
     def read_key(self) -> bytes:
         """Reads the name of a member, as JSON text, and the colon behind it."""
+        self.skip_blanks()
         line = self.line
         while True:
             match = _KEY.match(self._text, self.position)

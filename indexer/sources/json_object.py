@@ -34,10 +34,12 @@ def _items_at(window: JsonWindow, path: tuple[str, ...], key: str | None) -> Ite
         return
     line = window.line
     reached = False
-    for name in _members(window, f"the object with {path[0]!r}"):
+    for _ in window.entries(b"{}", f"the object with {path[0]!r}"):
+        name = window.read_key()
         if not reached and _text(name) == path[0]:
             reached = True
             yield from _items_at(window, path[1:], key)
+            window.skip_blanks()
         else:
             window.skip_element(b"}")
     if not reached:
@@ -46,7 +48,8 @@ def _items_at(window: JsonWindow, path: tuple[str, ...], key: str | None) -> Ite
 
 
 def _named_members(window: JsonWindow, key: str) -> Iterator[Record]:
-    for name in _members(window, "the object of the items"):
+    for _ in window.entries(b"{}", "the object of the items"):
+        name = window.read_key()
         line, content = window.read_element(b"}")
         yield Record(line, _named(name, content, key))
 
@@ -57,18 +60,6 @@ def _named(name: bytes, content: Any, key: str) -> dict[str, Any] | ItemRefusedE
         return {**(value if isinstance(value, dict) else {VALUE: value}), key: orjson.loads(name)}
     except orjson.JSONDecodeError as error:
         return ItemRefusedError.of_item(f"Invalid JSON: {error}", shortened(name + b": " + content))
-
-
-def _members(window: JsonWindow, what: str) -> Iterator[bytes]:
-    """The name of each member, as JSON text; the caller reads the value before the next name."""
-    if not window.open(b"{}", what):
-        return
-    while True:
-        yield window.read_key()
-        window.skip_blanks()
-        if window.read_separator() == b"}":
-            return
-        window.skip_blanks()
 
 
 def _text(name: bytes) -> str | None:

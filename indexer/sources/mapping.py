@@ -4,14 +4,13 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
 import orjson
 
 from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id, shortened
-from indexer.documents.timestamps import EPOCH
+from indexer.documents.timestamps import iso_without_offset
 from indexer.sources.csv import typed_cell
 from indexer.sources.item_map import ItemMap, Rule, Rules
 from indexer.sources.records import Record, nest
@@ -19,6 +18,7 @@ from indexer.sources.records import Record, nest
 _NUMBER = re.compile(r"[+-]?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,2})?", re.ASCII)
 # More digits than _NUMBER or a double can have, so that scaling and rounding are exact.
 _EXACT = Context(prec=1000)
+_PLACES = 150  # after the point
 _END_SECONDS = 10**11
 _MISSING = object()  # no value at all, not even a null
 
@@ -41,8 +41,7 @@ class Mapper:
             try:
                 content = orjson.loads(content)
             except orjson.JSONDecodeError as error:
-                refused = ItemRefusedError.of_item(f"Invalid JSON: {error}", shortened(record.content))
-                return Record(record.line, refused)
+                content = ItemRefusedError.of_item(f"Invalid JSON: {error}", shortened(record.content))
         if isinstance(content, ItemRefusedError):
             return Record(record.line, content)
         if not isinstance(content, dict):
@@ -203,10 +202,7 @@ def _number(value: Any, rule: Rule) -> float:
 
 
 def _timestamp(value: Any, unit: str) -> str:
-    number = _decimal(value, "time")
-    seconds = number if unit == "seconds" else number.scaleb(-3, _EXACT)
-    seconds_since = int(seconds.to_integral_value(ROUND_FLOOR, _EXACT))
-    if not 0 <= seconds_since < _END_SECONDS:
+    ticks = int(_decimal(value, "time").scaleb(_PLACES if unit == "seconds" else _PLACES - 3, _EXACT))
+    if not 0 <= ticks < _END_SECONDS * 10**_PLACES:
         raise _RuleError(f"is no time in {unit} since 1970")
-    fraction = format(_EXACT.subtract(seconds, seconds_since), "f")[1:].rstrip("0").rstrip(".")
-    return f"{EPOCH + timedelta(seconds=seconds_since):%Y-%m-%dT%H:%M:%S}{fraction}Z"
+    return f"{iso_without_offset(ticks, 10**_PLACES)}Z"

@@ -79,14 +79,9 @@ def whole_json_lines(chunks: Iterator[bytes]) -> Iterator[Record]:
         last = record
     if last is None:
         return
-    if end != b"\n" and isinstance(last.content, bytes) and not _is_json(last.content):
-        raise SourceError(f"line {last.line}: the NDJSON breaks off")
+    if end != b"\n" and isinstance(last.content, bytes):
+        try:
+            orjson.loads(last.content)
+        except orjson.JSONDecodeError as error:
+            raise SourceError(f"line {last.line}: the NDJSON breaks off") from error
     yield last
-
-
-def _is_json(content: bytes) -> bool:
-    try:
-        orjson.loads(content)
-    except orjson.JSONDecodeError:
-        return False
-    return True

@@ -45,8 +45,7 @@ class Source(AbstractContextManager["Source"]):
     """A file, a URL, or stdin for `-`: `size` in bytes (None: unknown), `position` is the bytes read so far."""
 
     def __init__(self, name: str, mapper: Mapper | None = None, say: Say = silent) -> None:
-        # names of files may be any bytes, URLs may hold secrets
-        self.name = redacted_url(name) if is_url(name) else name.encode("utf-8", "backslashreplace").decode()
+        self.name = shown_name(name)
         self.position = 0
         self.size: int | None = None
         self._say = say
@@ -204,6 +203,12 @@ def _first_byte(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
         if len(skipped) > MAX_ITEM_BYTES:
             raise SourceError("begins with more than 4 MiB of blanks")
     return b"", iter((skipped,))
+
+
+def shown_name(name: str) -> str:
+    """The name of a source without the secrets that a URL may hold, and without bytes that are no text."""
+    shown = redacted_url(name) if is_url(name) else name
+    return shown.encode("utf-8", "backslashreplace").decode()
 
 
 def expand_patterns(names: Sequence[str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from api.changes.entries import Difference, Side
 from api.engine.feed import FeedEngine
 from api.saved_searches.compiled import Compiled, compiled, read_request, request_of, sequences_by_clause
 from api.saved_searches.prefilter import Batch, Fields, new_candidates, set_bits
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.document import NOT_IN_LISTING, index_document
 from store.saved_searches.searches import SavedSearch, new_id
 from tests.support.api.catalogue import CS2
@@ -56,7 +56,7 @@ class Log:
 
 
 def _document(item: dict[str, Any], *, with_item: bool) -> bytes:
-    document = index_document(item_from_values(item), CS2)
+    document = index_document(checked_item(item), CS2)
     item = document["item"]
     listing = {name: value for name, value in document.items() if name not in NOT_IN_LISTING}
     return orjson.dumps({"item": orjson.Fragment(item), **listing} if with_item else listing)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from api.settings import Settings
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
 from indexer.engine.bulk import index_lines
@@ -34,7 +34,7 @@ def put_index(
     definition = read_definition().with_shards(shards)
     alias = settings.alias(platform.id)
     index = generation_name(alias, made_at or datetime.now(UTC), definition.fingerprint)
-    documents = [index_document(item_from_values(item), platform) for item in items]
+    documents = [index_document(checked_item(item), platform) for item in items]
     lines = [
         index_lines(document["id"], 1, *encode_document(document, 1, settings.derived_digest_key).pieces)
         for document in documents

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.document import index_document
 from indexer.engine.retry import RetryPolicy
 from indexer.products.comparison import named_products
@@ -22,7 +22,7 @@ def an_item(number: int, name: str = "AWP | Neo-Noir (Minimal Wear)", **details:
 
 def keys(*items: dict[str, Any]) -> set[str]:
     """The ids of the products of items, and of the names of the stickers on them."""
-    return {product.key for product in products_among(index_document(item_from_values(item), CS2) for item in items)}
+    return {product.key for product in products_among(index_document(checked_item(item), CS2) for item in items)}
 
 
 def upsert(place: Place, *changed: dict[str, Any], code: int = 0) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import orjson
 
 from api.orders.services import OrderServices
 from api.settings import Settings
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.document import NOT_IN_LISTING, index_document
 from mappings.connection import connect_async
 from mappings.definition import read_definition
@@ -123,7 +123,7 @@ async def load(settings: Settings, items: Iterable[dict[str, Any]] = ITEMS) -> N
             body = {**definition.create_products_body(), "aliases": {products_of(alias): {}}}
             await client.indices.create(index=products_of(index), body=body)
             await client.indices.create(index=index, body={**definition.create_body(), "aliases": {alias: {}}})
-        documents = [index_document(item_from_values(item), CS2) for item in items]
+        documents = [index_document(checked_item(item), CS2) for item in items]
         products = {product.key: product.content for product in products_among(documents)}
         listings = {
             str(document["id"]): orjson.dumps({name: document[name] for name in document if name not in NOT_IN_LISTING})

@@ -199,10 +199,9 @@ def test_records_stay_for_two_days_and_as_long_as_a_load_needs_them(
     for number in ("3", "4"):
         place.client.index(index=alias, id=number, body={"id": int(number), "version": old, "at": old})
     assert recorded() == ["1", "3", "4", "checkpoint"]
-    record = Deletes(place.client, place.alias, RETRY, prune_seconds=0.0)
-    record.prune(old - HOUR)
+    Deletes(place.client, place.alias, RETRY).prune(old - HOUR)
     assert recorded() == ["1", "3", "4", "checkpoint"]
-    record.prune(now())
+    Deletes(place.client, place.alias, RETRY).prune(now())
     assert recorded() == ["1", "checkpoint"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.document import index_document
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PAGE_ITEMS
@@ -64,7 +64,7 @@ def many(place: Place) -> Path:
 
 def test_a_load_writes_each_product_and_each_name_of_a_sticker_once(place: Place) -> None:
     report = place.load(stickered(50))
-    documents = [index_document(item_from_values(item), CS2) for item in stickered(50)]
+    documents = [index_document(checked_item(item), CS2) for item in stickered(50)]
     assert products_in(place.client, report["index"]) == {each.key for each in products_among(documents)}
     proof = report["proof"]
     assert (proof["products"], proof["missingProducts"], proof["withoutProduct"]) == (3 + 4 + 4 + 1, 0, 0)

@@ -89,12 +89,12 @@ def test_an_index_that_may_not_be_written_refuses_no_single_change(place: Place)
     assert upsert(place, [changed_item(1, "later")])["written"] == 1
 
 
-class SharedByThreads(dict[str, ProductWriter]):
+class SharedByThreads(dict[tuple[str, str], ProductWriter]):
     """A dictionary into which another thread inserts while one goes through it."""
 
     def items(self) -> Any:
         for entry in super().items():
-            self["of another thread"] = entry[1]
+            self["another", "thread's"] = entry[1]
             yield entry
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opensearchpy import OpenSearch
 
-from indexer.documents.checked_item import item_from_json
+from indexer.documents.checked_item import checked_item
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
 from indexer.documents.refusal import ItemRefusedError
@@ -40,7 +40,7 @@ def test_accepted_items_are_taken_and_given_back_as_they_are(
     documents = {}
     for item in drawn:
         try:
-            document = index_document(item_from_json(orjson.dumps(item)), CS2)
+            document = index_document(checked_item(orjson.dumps(item)), CS2)
         except ItemRefusedError:
             continue
         documents[item["id"]] = b"".join(encode_document(document, 1).pieces)

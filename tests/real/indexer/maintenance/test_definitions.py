@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.document import index_document
 from indexer.engine.bulk import Outcome
 from indexer.engine.generations import Generations
@@ -34,7 +34,7 @@ def next_definition(reads: frozenset[str]) -> Definition:
 
 
 def change(item: dict[str, Any]) -> Change:
-    document = index_document(item_from_values(item), next(iter(read_platforms())))
+    document = index_document(checked_item(item), next(iter(read_platforms())))
     return Change(item["id"], {**document, "extra": "new"}, VERSION)
 
 
@@ -71,7 +71,7 @@ def test_products_are_written_to_each_index_in_its_own_definition(place: Place) 
     for index, definition in ((serving, before), (loading, after)):
         Generations(place.client, place.alias, definition, retry).begin(index, 1, "a test")
     item = {"id": 1, "name": "AK-47 | Redline", "price": 9, "details": {"weapon": "AK-47"}}
-    document = index_document(item_from_values(item), next(iter(read_platforms())))
+    document = index_document(checked_item(item), next(iter(read_platforms())))
     live = LiveWriter(place.client, place.alias, after, None, retry)
     written = live.write([Change(1, document, VERSION)])
     assert (sorted(written.indices), written.results[1]) == (sorted([serving, loading]), (Outcome.DONE, ""))

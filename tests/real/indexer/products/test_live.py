@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.document import index_document
 from indexer.documents.product import product_of
 from indexer.engine.bulk import AliasGoneError, BulkSender
@@ -83,7 +83,7 @@ def test_products_that_went_to_the_next_generation_are_not_taken_as_written(plac
     first = place.load(items(1))["index"]
     sender = BulkSender(place.client, RETRY, names_index=True)
     writer = ProductWriter(place.client, first, place.alias, sender, RETRY)
-    document = index_document(item_from_values(an_item(9)), CS2)
+    document = index_document(checked_item(an_item(9)), CS2)
     second = place.load(items(1))["index"]
     for _ in range(2):
         with pytest.raises(AliasGoneError, match="was moved to"):
@@ -105,7 +105,7 @@ def test_products_of_an_index_that_was_restored_are_written_again(place: Place) 
     aliases: dict[str, Any] = {products_of(place.alias): {}}
     body = {**read_definition().create_products_body(), "aliases": aliases}
     place.client.indices.create(index=before, body=body)
-    put_products(place.client, index, [index_document(item_from_values(item), CS2) for item in items(1)])
+    put_products(place.client, index, [index_document(checked_item(item), CS2) for item in items(1)])
     writer.write([upsert_of(an_item(10), CS2)])
     place.client.indices.refresh(index=place.alias)
     assert found_by_text(place.client, place.alias, "neo noir") == [9, 10]

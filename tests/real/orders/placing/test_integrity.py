@@ -10,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from api.settings import Settings
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
 from mappings.connection import connect
@@ -90,7 +90,7 @@ async def test_an_item_whose_product_was_changed_is_not_sold(shop: Shop, signed:
 
 async def test_only_the_key_makes_a_digest(shop: Shop, signed: Settings) -> None:
     """Who can compute the digest without the key changes an unsigned price; a signed one is refused."""
-    document = index_document(item_from_values(simple_item(PLAIN, 0.01)), CS2)
+    document = index_document(checked_item(simple_item(PLAIN, 0.01)), CS2)
     client = connect(signed)
     pieces = b"".join(encode_document(document, 1).pieces)
     client.index(index=signed.alias(CS2.id), id=str(PLAIN), body=pieces, params={"refresh": "true"})

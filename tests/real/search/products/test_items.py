@@ -13,7 +13,7 @@ from api.engine.documents import ProductDocument
 from api.engine.responses import hits_of
 from api.errors import ApiError
 from api.search.service import SearchServices
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.maintenance.export import Export
 from mappings.connection import SearchSettings
 from mappings.names import products_of
@@ -55,7 +55,7 @@ def ids(*numbers: int) -> dict[str, Any]:
 
 
 ITEMS = [item(number) for number in range(1, 10)]
-LOADED = {each["id"]: item_from_values(each).response for each in ITEMS}
+LOADED = {each["id"]: checked_item(each).response for each in ITEMS}
 
 
 async def test_every_answer_shows_items_as_they_were_loaded(opensearch_url: str, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from api.engine.product_keys import MIN_MANY
 from api.engine.product_search import SAMPLE_KEYS
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.document import index_document
 from mappings.names import products_of
 from mappings.platforms import read_platforms
@@ -142,7 +142,7 @@ async def test_a_cursor_reads_the_products_of_its_generation_to_the_end(opensear
 
 async def test_a_word_is_found_behind_products_that_nobody_offers(opensearch_url: str, tmp_path: Path) -> None:
     names = [f"Zorkmid {number:04}" for number in range(2 * SAMPLE_KEYS)]
-    documents = [index_document(item_from_values(item(n, name)), CS2) for n, name in enumerate(names, 1)]
+    documents = [index_document(checked_item(item(n, name)), CS2) for n, name in enumerate(names, 1)]
     last = max(documents, key=lambda document: document["product"])
     offered = item(int(last["id"]), str(last["name"]))
     async with serving(opensearch_url, tmp_path, [offered, item(9000, "Grue")]) as (app, engine):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
 from indexer.engine.bulk import index_lines
@@ -157,7 +157,7 @@ async def split(
     (platform,) = read_platforms()
     definition = read_definition()
     index = generation_name(app_settings.alias(730), datetime.now(UTC), definition.fingerprint)
-    documents = [index_document(item_from_values(item), platform) for item in items]
+    documents = [index_document(checked_item(item), platform) for item in items]
     lines = [index_lines(document["id"], 1, *encode_document(document, 1).pieces) for document in documents]
     engine = connect(app_settings)
     try:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from indexer.documents.checked_item import LoadedItem, checked_item, fast_decoded, item_from_json, item_from_values
+from indexer.documents.checked_item import LoadedItem, checked_item, fast_decoded
 from indexer.documents.refusal import ItemRefusedError
 from mappings.items.item import MAX_INTEGER, MIN_INTEGER
 
@@ -111,9 +111,9 @@ def test_what_it_does_not_take_is_decided_by_the_other(text: bytes) -> None:
     other = loaded(text)
     if other is None:
         with pytest.raises(ItemRefusedError):
-            item_from_json(text)
+            checked_item(text)
         return
-    item = item_from_json(text)
+    item = checked_item(text)
     assert (item.id, item.name, item.price) == (other.id, other.name, other.price)
     assert item.details.weapon == other.details.weapon
     assert item.paint.wear == other.paint.wear
@@ -123,7 +123,7 @@ def test_what_it_does_not_take_is_decided_by_the_other(text: bytes) -> None:
 @given(st.binary(max_size=60))
 def test_bytes_of_any_kind_are_refused_and_nothing_else(text: bytes) -> None:
     with pytest.raises(ItemRefusedError):
-        item_from_json(text)
+        checked_item(text)
 
 
 FULL: dict[str, Any] = {
@@ -147,9 +147,9 @@ def test_every_usual_item_is_taken_by_the_fast_decoder(absent: str | None) -> No
     item = {key: None if key == absent else value for key, value in FULL.items()}
     if absent in ("id", "name"):
         with pytest.raises(ItemRefusedError):
-            item_from_json(orjson.dumps(item))
+            checked_item(orjson.dumps(item))
         return
-    assert fast_decoded(orjson.dumps(item)) == item_from_values(item)
+    assert fast_decoded(orjson.dumps(item)) == checked_item(item)
 
 
 def test_both_know_the_same_keys_in_the_same_order() -> None:

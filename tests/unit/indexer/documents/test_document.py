@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from indexer.documents.checked_item import item_from_json, item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.document import index_document
 from indexer.documents.refusal import ItemRefusedError, readable_id, shortened
 from mappings.platforms import Platform, read_platforms
@@ -81,15 +81,15 @@ def platform() -> Platform:
 @pytest.mark.parametrize("name", CASES)
 def test_documents_are_as_they_were(name: str, golden: Golden, platform: Platform) -> None:
     item = CASES[name]
-    document = index_document(item_from_json(orjson.dumps(item)), platform)
+    document = index_document(checked_item(orjson.dumps(item)), platform)
     shared = {entry.key: orjson.loads(entry.content) for entry in document["shared"]}
     shown = {**document, "item": orjson.loads(document["item"]), "shared": shared}
     golden(f"documents/{name}", {"item": item, "document": shown})
-    assert index_document(item_from_values(item), platform) == document
+    assert index_document(checked_item(item), platform) == document
 
 
 def _price(written: str, platform: Platform) -> Any:
-    item = item_from_json(b'{"id": 1, "name": "x", "price": %b}' % written.encode())
+    item = checked_item(b'{"id": 1, "name": "x", "price": %b}' % written.encode())
     return index_document(item, platform)["price"]
 
 
@@ -142,7 +142,7 @@ def test_a_refusal_names_the_field_and_the_rule(
     text: bytes, field: str | None, reason: str, platform: Platform
 ) -> None:
     with pytest.raises(ItemRefusedError) as caught:
-        index_document(item_from_json(text), platform)
+        index_document(checked_item(text), platform)
     refusal = caught.value.refusals[0]
     assert refusal.field == field
     assert reason in refusal.reason
@@ -150,12 +150,12 @@ def test_a_refusal_names_the_field_and_the_rule(
 
 def test_a_refusal_lists_every_fault() -> None:
     with pytest.raises(ItemRefusedError) as caught:
-        item_from_json(b'{"id":"1","price":-1}')
+        checked_item(b'{"id":"1","price":-1}')
     assert [refusal.field for refusal in caught.value.refusals] == ["id", "name", "price"]
 
 
 def _listed(timestamp: str) -> int | None:
-    return item_from_values({"id": 1, "name": "x", "listedAt": timestamp}).listed_at
+    return checked_item({"id": 1, "name": "x", "listedAt": timestamp}).listed_at
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_timestamps_that_are_none_or_cannot_be_stored_are_refused(text: str, rea
 
 def test_values_of_a_table_that_were_not_utf_8_are_refused() -> None:
     with pytest.raises(ItemRefusedError) as caught:
-        item_from_values({"id": 1, "name": b"caf\xe9".decode("utf-8", "surrogateescape")})
+        checked_item({"id": 1, "name": b"caf\xe9".decode("utf-8", "surrogateescape")})
     assert caught.value.refusals[0].field == "name"
     assert caught.value.refusals[0].value == "caf\\udce9"
 

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.document import index_document
 from indexer.documents.product import (
     FIELDS,
@@ -30,7 +30,7 @@ RIFLE: dict[str, Any] = {
 
 
 def document(**changed: Any) -> dict[str, Any]:
-    return index_document(item_from_values({**RIFLE, **changed}), CS2)
+    return index_document(checked_item({**RIFLE, **changed}), CS2)
 
 
 def content_of(of: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.document import name_features, rank_of
 from mappings.platforms import Relevance, read_platforms
 
@@ -10,7 +10,7 @@ CS2 = next(iter(read_platforms())).relevance
 
 
 def rank(name: str, relevance: Relevance = CS2, **details: Any) -> int:
-    item = item_from_values({"id": 1, "name": name, "details": details})
+    item = checked_item({"id": 1, "name": name, "details": details})
     return rank_of(item.details, name_features(name, details.get("weapon"), details.get("exterior")).words, relevance)
 
 

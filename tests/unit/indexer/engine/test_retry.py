@@ -1,6 +1,5 @@
 """Trying again: as long as it may help, never longer than was allowed, and not once the work is stopped."""
 
-import threading
 from collections import deque
 
 import pytest
@@ -53,11 +52,10 @@ def test_what_is_not_transient_is_raised_at_once() -> None:
 
 
 def test_stopped_work_waits_no_more() -> None:
-    stopped = threading.Event()
-    stopped.set()
-    backoff = RetryPolicy(30, stopped).backoff()
+    policy = RetryPolicy(30)
+    policy.stopped.set()
     with pytest.raises(StoppedError):
-        backoff.wait("busy")
+        policy.backoff().wait("busy")
 
 
 def test_progress_starts_the_deadline_anew() -> None:

@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from indexer.cli.run_output import write_pieces
-from indexer.documents.checked_item import item_from_json
+from indexer.documents.checked_item import checked_item
 from indexer.documents.document import index_document
 from indexer.errors import CommandError
 from indexer.sample.catalogue import read_catalogue
@@ -52,7 +52,7 @@ def listings(lines: list[bytes]) -> list[dict[str, Any]]:
 def test_every_listing_is_a_valid_item(lines: list[bytes], platform: Platform) -> None:
     assert len(lines) == COUNT
     for line in lines:
-        index_document(item_from_json(line), platform)
+        index_document(checked_item(line), platform)
 
 
 def test_ids_count_up(listings: list[dict[str, Any]]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from indexer.documents.checked_item import CheckedItem, item_from_values
+from indexer.documents.checked_item import CheckedItem, checked_item
 from indexer.documents.refusal import ItemRefusedError, Refusal
 from indexer.errors import CommandError
 from indexer.sources.item_map import read_item_map
@@ -32,7 +32,7 @@ def example(name: str, *files: str) -> list[CheckedItem]:
         with Source(str(EXAMPLES / file), used) as source:
             for record in source.records():
                 assert isinstance(record.content, dict), record
-                items.append(item_from_values(record.content))
+                items.append(checked_item(record.content))
     assert used.unmatched_paths() == []
     return items
 
@@ -139,6 +139,7 @@ def test_rules_of_numbers_are_exact(rule: str, value: Any, expected: Any, tmp_pa
         ("seconds", 1767225600, "2026-01-01T00:00:00Z"),
         ("seconds", "1767225600.25", "2026-01-01T00:00:00.25Z"),
         ("milliseconds", 1767225600123, "2026-01-01T00:00:00.123Z"),
+        ("seconds", "-0.0", "1970-01-01T00:00:00Z"),
         ("seconds", -1, "refused: is no time in seconds since 1970"),
         ("seconds", "9" * 40, "refused: is no time in seconds since 1970"),
         ("seconds", "today", "refused: is no number, which time needs"),
@@ -168,7 +169,7 @@ def test_faults_name_the_line_the_id_and_both_names_of_the_field(tmp_path: Path)
     invalid = used.apply(Record(8, {"nr": 1, "title": "", "cents": 5}))
     assert isinstance(invalid.content, dict)
     with pytest.raises(ItemRefusedError) as caught:
-        item_from_values(invalid.content)
+        checked_item(invalid.content)
     assert used.with_source_names(caught.value.refusals)[0].reason.endswith("(from title)")
 
 

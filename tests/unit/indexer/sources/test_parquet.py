@@ -11,7 +11,7 @@ import pytest
 from arro3.core import DataType, Field, Schema
 from arro3.io import read_json, write_parquet
 
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.refusal import ItemRefusedError
 from indexer.sources.item_map import read_item_map
 from indexer.sources.mapping import Mapper
@@ -69,7 +69,7 @@ def records(name: str, mapper: Mapper | None = None) -> list[tuple[int, Any]]:
 def test_rows_are_items_with_their_numbers(name: str, tmp_path: Path) -> None:
     rows = records(written(tmp_path / name))
     assert [line for line, _ in rows] == [1, 2, 3]
-    assert [item_from_values(content) for _, content in rows] == [item_from_values(item) for item in ITEMS]
+    assert [checked_item(content) for _, content in rows] == [checked_item(item) for item in ITEMS]
 
 
 def test_a_stream_stays_until_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +99,7 @@ def test_timestamps_without_an_offset_are_refused_by_the_field(tmp_path: Path) -
     row = {"id": 1, "name": "a", "listedAt": "2026-01-02T03:04:05.5"}
     ((_, content),) = records(written(tmp_path / "a", [row], types))
     with pytest.raises(ItemRefusedError, match=r"listedAt: .*RFC 3339") as caught:
-        item_from_values(content)
+        checked_item(content)
     assert caught.value.refusals[0].value == "2026-01-02T03:04:05.5"
 
 
@@ -107,7 +107,7 @@ def test_values_of_another_type_are_refused_by_the_field(tmp_path: Path) -> None
     types = {"id": DataType.float64(), "name": DataType.binary(), "price": DataType.float32()}
     ((_, content),) = records(written(tmp_path / "a", [{"id": 1.5, "name": "61", "price": 0.5}], types))
     with pytest.raises(ItemRefusedError) as caught:
-        item_from_values(content)
+        checked_item(content)
     assert [refusal.field for refusal in caught.value.refusals] == ["id", "name"]
 
 
@@ -169,4 +169,4 @@ def test_timestamps_outside_of_the_calendar_are_refused_not_guessed(tmp_path: Pa
         (record,) = list(parquet_rows(file))
     assert isinstance(record.content, dict)
     with pytest.raises(ItemRefusedError, match="listedAt"):
-        item_from_values(record.content)
+        checked_item(record.content)

@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.documents.checked_item import item_from_json, item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.refusal import ItemRefusedError
 from indexer.sources.json_array import array_items
 from indexer.sources.records import MAX_ITEM_BYTES, SourceError, numbered_lines
@@ -47,7 +47,7 @@ def _items(path: Path) -> list[Any]:
     items = []
     for _, content in _read(path):
         assert not isinstance(content, ItemRefusedError)
-        items.append(item_from_json(content) if isinstance(content, bytes) else item_from_values(content))
+        items.append(checked_item(content))
     return items
 
 
@@ -56,7 +56,7 @@ def _items(path: Path) -> list[Any]:
 def test_every_format_and_compression_gives_the_same_items(
     ending: str, text: bytes, packed: str, tmp_path: Path
 ) -> None:
-    expected = [item_from_values(item) for item in ITEMS]
+    expected = [checked_item(item) for item in ITEMS]
     named = tmp_path / f"items{ending}{packed}"
     named.write_bytes(PACKS[packed](text))
     nameless = tmp_path / "items"
@@ -110,8 +110,8 @@ def test_a_broken_line_is_one_refused_item(tmp_path: Path) -> None:
     records = _read(path)
     assert len(records) == 3
     with pytest.raises(ItemRefusedError):
-        item_from_json(records[1][1])
-    assert item_from_json(records[2][1]).id == 3
+        checked_item(records[1][1])
+    assert checked_item(records[2][1]).id == 3
 
 
 def test_a_broken_first_line_does_not_make_ndjson_a_table(tmp_path: Path) -> None:
@@ -238,14 +238,14 @@ def test_an_ndjson_file_that_ends_within_an_item_breaks_off(tmp_path: Path) -> N
     with pytest.raises(SourceError, match="breaks off"):
         _read(path)
     path.write_bytes(NDJSON.rstrip(b"\n"))
-    assert _items(path) == [item_from_values(item) for item in ITEMS]
+    assert _items(path) == [checked_item(item) for item in ITEMS]
 
 
 def test_numbers_of_a_table_that_are_none_stay_text_and_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,name,price,paint.float\n1.5,a,1_000,0x1\n")
     with pytest.raises(ItemRefusedError) as caught:
-        item_from_values(_read(path)[0][1])
+        checked_item(_read(path)[0][1])
     assert [refusal.field for refusal in caught.value.refusals] == ["id", "price", "paint.float"]
 
 

@@ -7,7 +7,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.documents.checked_item import item_from_json
+from indexer.documents.checked_item import checked_item
 from indexer.documents.digest import encode_document
 from indexer.documents.document import MIN_SHARED_CHARACTERS, NOT_IN_LISTING, index_document
 from indexer.documents.product import product_of
@@ -24,7 +24,7 @@ YEN = Platform(id=3, slug="yen", name="Yen", currency="JPY", minor_digits=0)
 
 def stored(item: dict[str, Any], platform: Platform) -> tuple[Listing, dict[str, bytes], bytes]:
     """The listing of an item, the display JSON of its shared documents by key, and the item as it was loaded."""
-    checked = item_from_json(orjson.dumps(item))
+    checked = checked_item(orjson.dumps(item))
     document = index_document(checked, platform)
     listing = msgspec.json.decode(b"".join(encode_document(document, 1).pieces), type=Listing)
     documents = [product_of(document), *document["shared"]]
@@ -52,11 +52,11 @@ def test_a_long_description_stands_once() -> None:
 
 
 def test_a_listing_stores_nothing_that_its_index_has_no_field_for() -> None:
-    document = index_document(item_from_json(b'{"id": 1, "name": "x", "image": "y", "description": "z"}'), CS2)
+    document = index_document(checked_item(b'{"id": 1, "name": "x", "image": "y", "description": "z"}'), CS2)
     fields = read_definition().body["mappings"]["properties"].keys()
     assert document.keys() - fields == set(NOT_IN_LISTING)
 
 
 def test_a_detail_is_stored_with_single_blanks() -> None:
-    document = index_document(item_from_json(b'{"id": 1, "name": "x", "details": {"weapon": "AK  47"}}'), CS2)
+    document = index_document(checked_item(b'{"id": 1, "name": "x", "details": {"weapon": "AK  47"}}'), CS2)
     assert orjson.loads(b"".join(encode_document(document, 1).pieces))["weapon"] == "AK 47"

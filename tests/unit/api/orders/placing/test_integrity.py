@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from api.engine.documents import StoredListing
 from api.engine.responses import StoredItem
 from api.orders.placing.integrity import integrity_problem, is_too_old
-from indexer.documents.checked_item import item_from_values
+from indexer.documents.checked_item import checked_item
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
 from indexer.documents.product import product_of
@@ -35,7 +35,7 @@ def stored_item(
 
 def indexed(key: bytes, **fields: Any) -> StoredItem:
     values = {"id": 7, "name": "AK-47 | Redline (Field-Tested)", "price": 21.4, **fields}
-    document = index_document(item_from_values(values), CS2)
+    document = index_document(checked_item(values), CS2)
     listing = msgspec.json.decode(b"".join(encode_document(document, 1, key).pieces), type=StoredListing)
     shared = {document["product"]: display_json(orjson.loads(product_of(document).content))}
     item = orjson.loads(item_of(listing, shared))
