@@ -60,6 +60,10 @@ def test_a_part_has_what_answers_show_and_a_key_of_its_content() -> None:
     assert orjson.loads(description_document("long").content) == {"part": "long"}
 
 
+def test_a_message_names_a_product_by_what_it_says() -> None:
+    assert str(description_document("long")) == 'the product {"part":"long"}'
+
+
 def test_items_that_differ_only_as_listings_are_of_one_product() -> None:
     other = document(
         id=2,
