@@ -15,6 +15,7 @@ from api.http.json_body import media_type_of, read_body
 from indexer.live.change import RefusedChange
 from indexer.sources.json_array import array_items
 from indexer.sources.records import BLANKS, Record, json_lines
+from indexer.sources.source import zstd_pieces
 
 MAX_BODY_BYTES: Final = 8 * 1024**2  # as sent, and unpacked
 MAX_ITEMS: Final = 5_000
@@ -80,14 +81,12 @@ def _gunzip(content: bytes) -> bytes:
 
 
 def _unzstd(content: bytes) -> bytes:
-    decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_BODY_BYTES)
-    size = zstandard.get_frame_parameters(content).content_size
-    if size == zstandard.CONTENTSIZE_UNKNOWN:
-        with decompressor.stream_reader(BytesIO(content)) as stream:
-            size = len(stream.read(MAX_BODY_BYTES + 1))
-    if size > MAX_BODY_BYTES:
-        raise ApiError("body_too_large", _TOO_LARGE)
-    return decompressor.decompress(content, max_output_size=MAX_BODY_BYTES, allow_extra_data=False)
+    plain = bytearray()
+    for piece in zstd_pieces(BytesIO(content), MAX_BODY_BYTES):
+        plain += piece
+        if len(plain) > MAX_BODY_BYTES:
+            break
+    return bytes(plain)
 
 
 _UNPACKED_BY: Final[dict[str, Callable[[bytes], bytes]]] = {"identity": bytes, "gzip": _gunzip, "zstd": _unzstd}

@@ -109,7 +109,7 @@ class TransitionBody(StrictCamelCase):
 
 
 class AmountsResponse(StrictCamelCase):
-    """Fixed when the order is placed; main unit, two decimals."""
+    """Fixed when the order is placed; main unit, with the currency's decimals."""
 
     price: float
     fee: float

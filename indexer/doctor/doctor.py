@@ -133,6 +133,10 @@ class Doctor:
                     raise CommandError(f"{index} has {count:,} documents by now and is not removed")
                 lock.renew()
                 self.client.indices.delete(index=index)
+            case Action.RELEASE_LOCK:
+                pass
+            case _:
+                raise ValueError(f"no repair for the action {repair.action}")
 
     def look(self) -> list[Finding]:
         """Every finding of now."""

@@ -23,6 +23,10 @@ from store.outbox.index_outbox import changed_since, enqueue, enqueue_ever_order
 
 MAX_SHOWN = 5
 IS_BOUND = {"term": {"bound": True}}
+_UNREADABLE = (
+    "the orders cannot be read (GEAR_DATABASE_URL): {}; --without-orders goes on without them, "
+    "but then items that are sold already are offered"
+)
 
 Result = TypeVar("Result")
 
@@ -200,12 +204,6 @@ async def _all_pages(read: Callable[[int | None], Awaitable[list[int]]]) -> set[
         items.update(page)
         after = page[-1]
     return items
-
-
-_UNREADABLE = (
-    "the orders cannot be read (GEAR_DATABASE_URL): {}; --without-orders goes on without them, "
-    "but then items that are sold already are offered"
-)
 
 
 class BoundItems(NamedTuple):

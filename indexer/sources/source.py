@@ -16,7 +16,7 @@ from io import BufferedReader, FileIO
 from itertools import chain
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import BinaryIO, cast
+from typing import BinaryIO, Protocol, cast
 
 import zstandard
 
@@ -39,6 +39,10 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _UTF_8_BOM = b"\xef\xbb\xbf"
 _UTF_16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+
+
+class Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
 
 
 class Source(AbstractContextManager["Source"]):
@@ -152,7 +156,7 @@ class Source(AbstractContextManager["Source"]):
         if self._magic.startswith(_GZIP):
             return _gunzip(self)
         if self._magic == _ZSTD:
-            return _unzstd(self)
+            return zstd_pieces(self)
         if name.endswith((".gz", ".zst")):
             raise SourceError("its name says compressed, its content does not; is it empty or cut off?")
         return iter(self.read, b"")
@@ -164,8 +168,9 @@ def _gunzip(source: Source) -> Iterator[bytes]:
             yield chunk
 
 
-def _unzstd(source: Source) -> Iterator[bytes]:
-    decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_ZSTD_WINDOW)
+def zstd_pieces(source: Readable, max_window: int = MAX_ZSTD_WINDOW) -> Iterator[bytes]:
+    """The content of one zstd frame or several; raises ZstdError, and EOFError where the last one is cut off."""
+    decompressor = zstandard.ZstdDecompressor(max_window_size=max_window)
     frame = decompressor.decompressobj()
     while data := source.read(ZSTD_CHUNK_BYTES):
         while data:

@@ -165,8 +165,8 @@ class NodePool(ConnectionPool):
         if connection not in self.connections:
             return
         self.connections.remove(connection)
-        self._probes[connection] = asyncio.create_task(self._probe(connection))
         connection.ejections += 1
+        self._probes[connection] = asyncio.create_task(self._probe(connection))
         self._changed(connection)
 
     def mark_live(self, connection: Node) -> None:
@@ -194,7 +194,7 @@ class NodePool(ConnectionPool):
         self.connections = list(self.orig_connections)
 
     async def _probe(self, node: Node) -> None:
-        pause = min(MAX_PROBE_SECONDS, PROBE_SECONDS * 2**node.ejections)
+        pause = min(MAX_PROBE_SECONDS, PROBE_SECONDS * 2 ** (node.ejections - 1))
         while True:
             await asyncio.sleep(pause)
             try:

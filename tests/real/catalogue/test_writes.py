@@ -105,11 +105,13 @@ def test_bodies_come_in_each_form(market: Market) -> None:
     unknown_size = io.BytesIO()
     with zstandard.ZstdCompressor().stream_writer(unknown_size, closefd=False) as stream:
         stream.write(array)
+    several_frames = zstandard.compress(array[:9]) + zstandard.compress(array[9:])
     for content, headers in [
         (array, {"Content-Type": "application/json; charset=utf-8"}),
         (gzip.compress(array), {"Content-Type": "application/json", "Content-Encoding": "gzip"}),
         (zstandard.compress(array), {"Content-Type": "application/json", "Content-Encoding": "ZSTD"}),
         (unknown_size.getvalue(), {"Content-Type": "application/json", "Content-Encoding": "zstd"}),
+        (several_frames, {"Content-Type": "application/json", "Content-Encoding": "zstd"}),
         (text, NDJSON),
     ]:
         response = market.request("PUT", PATH, content=content, headers=headers)
@@ -126,6 +128,7 @@ def test_bodies_that_are_no_list_of_items_change_nothing(market: Market) -> None
         error_of(put(content), "invalid_json")
     error_of(put(gzip.compress(array)[:-9], "gzip"), "invalid_json")
     error_of(put(zstandard.compress(array)[:-3], "zstd"), "invalid_json")
+    error_of(put(zstandard.compress(array) + b"more", "zstd"), "invalid_json")
     error_of(put(array, "gzip"), "invalid_json")
     assert fields_of(put(b'{"id": 1}'), "validation_failed") == ["items"]
     assert fields_of(put(orjson.dumps([row(1051)] * 5_001)), "validation_failed") == ["items"]

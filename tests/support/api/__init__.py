@@ -1,1 +1,1 @@
-"""What tests of api share."""
+"""A served API with its metrics, its errors and its operators, as tests of api use them."""

@@ -1,1 +1,1 @@
-"""What tests of faults share."""
+"""Proxies, servers and clusters that fail as they are told, and clients that meet them."""

@@ -1,1 +1,1 @@
-"""What tests of indexer share."""
+"""Loads, followers and live changes, and what they write, as tests of indexer use them."""

@@ -1,1 +1,1 @@
-"""What tests of the node share."""
+"""Places for nodes, small and secured ones."""

@@ -1,1 +1,1 @@
-"""What tests of orders share."""
+"""A shop with its orders and receivers, and processes that may be killed."""

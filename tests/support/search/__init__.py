@@ -1,1 +1,1 @@
-"""What tests of search share."""
+"""Bodies, oracles and engines for tests of search."""

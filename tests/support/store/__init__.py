@@ -1,1 +1,1 @@
-"""What tests of store share."""
+"""Stores on both databases, buyers and saved searches."""
