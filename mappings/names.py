@@ -57,14 +57,14 @@ def locks_index(alias: str) -> str:
     return f"{locks_alias(alias)}-v1"
 
 
-def deletes_alias(alias: str) -> str:
-    """The alias of the record of live deletes, such as `gear-730-deletes`."""
+def tombstones_alias(alias: str) -> str:
+    """The alias of the tombstones, the record of live deletes: `gear-730-deletes`."""
     return f"{alias}-deletes"
 
 
-def deletes_index(alias: str) -> str:
-    """The index of the record of live deletes; no generation can have its name."""
-    return f"{deletes_alias(alias)}-v1"
+def tombstones_index(alias: str) -> str:
+    """The index of the tombstones; no generation can have its name."""
+    return f"{tombstones_alias(alias)}-v1"
 
 
 def parse_generation(alias: str, index: str) -> Generation | None:

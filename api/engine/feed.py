@@ -15,7 +15,7 @@ from api.engine.client import Engine
 from api.engine.errors import NO_INDEX, MissingError, NotLoadedError, PitGoneError
 from api.engine.responses import HitsResponse, Json, decoded, hits_of, partial_response, read_json, total_of
 from mappings.items.listing import Listing
-from mappings.names import deletes_alias, parse_generation
+from mappings.names import parse_generation, tombstones_alias
 from mappings.platforms import Platform
 
 KEEP_ALIVE: Final = "1h"
@@ -164,7 +164,7 @@ class FeedEngine(Engine):
 
     async def deleted_since(self, platform: int, at: int) -> AsyncGenerator[list[int], None]:
         """The items whose deletes were recorded since then (microseconds since 1970), the last ones first."""
-        record = deletes_alias(self._settings.alias(platform))
+        record = tombstones_alias(self._settings.alias(platform))
         body: Json = {"query": {"range": {"at": {"gte": at}}}, "sort": [{"at": "desc"}, {"id": "asc"}], "size": 1000}
         try:
             await self.refresh(record)

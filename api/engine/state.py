@@ -8,7 +8,7 @@ from msgspec.json import Decoder
 from api.engine.client import Engine
 from api.engine.errors import ForbiddenError, MissingError, NotLoadedError
 from api.engine.responses import HitsResponse, Json, hits_of
-from mappings.names import deletes_alias, generation_pattern, locks_alias, parse_generation, products_of
+from mappings.names import generation_pattern, locks_alias, parse_generation, products_of, tombstones_alias
 from mappings.platforms import Platform
 from mappings.timestamps import rfc3339
 
@@ -57,7 +57,7 @@ async def work(engine: Engine, platform: Platform) -> Json | None:
     lock = await _document(engine, locks_alias(alias), alias)
     if lock is None:
         return None
-    document = await _document(engine, deletes_alias(alias), _CHECKPOINT) or {}
+    document = await _document(engine, tombstones_alias(alias), _CHECKPOINT) or {}
     checkpoint = document.get("checkpoint", {})
     if checkpoint.get("index") != lock["index"]:  # of an earlier load
         checkpoint = {}

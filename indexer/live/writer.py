@@ -22,10 +22,10 @@ from indexer.engine.bulk import (
     outcome_of,
     reason_of,
 )
-from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.states import IndexState, loading_alias
+from indexer.engine.tombstones import Tombstones
 from indexer.errors import CommandError
 from indexer.live.change import Change
 from indexer.orders.claims import Claims
@@ -75,7 +75,7 @@ class LiveWriter:
     def __post_init__(self) -> None:
         self._generations = Generations(self.client, self.alias, self.definition, self.retry)
         self._sender = BulkSender(self.client, self.retry, names_index=True)
-        self._deletes = Deletes(self.client, self.alias, self.retry)
+        self._tombstones = Tombstones(self.client, self.alias, self.retry)
         # by the UUID, as an index may be restored as it was before, and the alias of its listings
         self._products: dict[tuple[str, str], ProductWriter] = {}
         self._time = 0
@@ -212,14 +212,16 @@ class LiveWriter:
     def _deleted_later(self, changes: list[Change]) -> dict[int, int]:
         """The times of later deletes of the items that are put by these changes, by id."""
         puts = {change.id: change.version for change in changes if change.document is not None}
-        return self._deletes.later(puts) if puts else {}
+        return self._tombstones.later(puts) if puts else {}
 
     def _record(self, targets: list[Target], deletes: list[Change]) -> None:
         """Records deletes before they are done in any index."""
         if deletes:
-            self._deletes.record({change.id: change.version for change in deletes})
+            self._tombstones.record({change.id: change.version for change in deletes})
             filled = [target.since for target in targets if target.alias != self.alias]
-            self._deletes.prune(min((since for since in filled if since is not None), default=time.time_ns() // 1000))
+            self._tombstones.prune(
+                min((since for since in filled if since is not None), default=time.time_ns() // 1000)
+            )
 
     def _change(self, target: Target, changes: list[Change]) -> Results:
         """Sends changes to one index; raises AliasGoneError where they went to another one.

@@ -18,12 +18,12 @@ from indexer.documents.digest import encode_document
 from indexer.documents.refusal import refused_by_engine
 from indexer.documents.rejects import RejectsFile
 from indexer.engine.bulk import BulkItem, BulkSender, BulkWriter, Outcome, index_lines
-from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations, SwapUnknownError
 from indexer.engine.progress_records import ProgressPublisher
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError
 from indexer.engine.states import loading_alias
 from indexer.engine.throttle import Throttle
+from indexer.engine.tombstones import Tombstones
 from indexer.errors import CommandError
 from indexer.loading.cleanup import remove_interrupted, remove_old
 from indexer.loading.items import SHOW_EVERY, ItemReader
@@ -72,7 +72,7 @@ class Load:
         self._retry = RetryPolicy(self.job.retry_timeout)
         self._short_retry = RetryPolicy(min(self.job.retry_timeout, SHORT_RETRY_SECONDS))
         self._generations = Generations(self.client, self.report.alias, self.definition, self._retry)
-        self._deletes = Deletes(self.client, self.report.alias, self._retry)
+        self._tombstones = Tombstones(self.client, self.report.alias, self._retry)
         self._lock = Lock(
             self.client, self.report.alias, "load", self._short_retry, self.progress.say, expiry=self.job.lock_expiry
         )
@@ -142,7 +142,7 @@ class Load:
     def _create(self, index: str) -> LoadTarget:
         """Makes the index, then takes the time: whoever changes an item later than that finds the index."""
         self._retry.call(lambda: self._lock.renew(index))
-        self._deletes.create()
+        self._tombstones.create()
         self._generations.create(index, self._lock.owner.id)
         version = time.time_ns() // 1000
         self._generations.begin(index, version, self._lock.owner.id)
@@ -281,7 +281,7 @@ class Load:
         """Makes a filled index fit for service."""
         report = self.report
         with report.phase("deletes"):
-            self._deletes.apply(target.index, target.version)
+            self._tombstones.apply(target.index, target.version)
         with report.phase("settings"):
             report.copies = self._generations.prepare(target.index, min(self.job.retry_timeout, COPIES_SECONDS))
         with report.phase("claims"):
@@ -298,8 +298,8 @@ class Load:
         platform, index, version = self.job.platform.id, target.index, target.version
         for attempt in range(MAX_PROOF_RETRIES + 1):
             if attempt:
-                self._deletes.apply(index, version)
-            proof = prove(self.client, platform, index, self._deletes.alias, version, manifest, self._retry)
+                self._tombstones.apply(index, version)
+            proof = prove(self.client, platform, index, self._tombstones.alias, version, manifest, self._retry)
             self.report.proof = proof.as_json()
             if not proof.unexpected:
                 break

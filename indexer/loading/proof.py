@@ -66,18 +66,21 @@ class Proof:
 
 
 def prove(
-    client: OpenSearch, platform: int, index: str, deletes: str, version: int, manifest: Manifest, retry: RetryPolicy
+    client: OpenSearch, platform: int, index: str, tombstones: str, version: int, manifest: Manifest, retry: RetryPolicy
 ) -> Proof:
     """Compares an index with the manifest of its load; call it when everything was acknowledged.
 
-    The index is read as of one point in time, and the record of `deletes` as of a later one: a delete is recorded
+    The index is read as of one point in time, and the record of `tombstones` as of a later one: a delete is recorded
     before it is done, so each one that the index shows is among them, and no live change can make the two sides differ.
     """
     is_loaded = {"term": {"version": version}}
     is_later = {"range": {"version": {"gt": version}}}
 
     def compare() -> Proof:
-        with Scan(client, index, retry, refresh=True) as loaded, Scan(client, deletes, retry, refresh=True) as recorded:
+        with (
+            Scan(client, index, retry, refresh=True) as loaded,
+            Scan(client, tombstones, retry, refresh=True) as recorded,
+        ):
             count = loaded.count({"match_all": {}})
             actual = _checksum(loaded, is_loaded, count)
             unexpected = count - actual.items - loaded.count(is_later)

@@ -21,7 +21,7 @@ from indexer.errors import CommandError
 from indexer.loading.job import LoadJob
 from indexer.locking.lock import Lock
 from mappings.definition import Definition
-from mappings.names import deletes_alias
+from mappings.names import tombstones_alias
 
 WRITE_SECONDS = 1.0  # between two writes: what is sent twice after a crash, and no load for the engine
 REQUEST_SECONDS = 10.0
@@ -109,7 +109,7 @@ class Checkpoints:
 
     def __init__(self, client: OpenSearch, alias: str, index: str) -> None:
         self._client = client
-        self._alias = deletes_alias(alias)
+        self._alias = tombstones_alias(alias)
         self._index = index
         self._sequence: tuple[int, int] | None = None
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
-from indexer.engine.deletes import Deletes
 from indexer.engine.drift import Differences
 from indexer.engine.generations import Generations, SwapUnknownError
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import count_documents
 from indexer.engine.states import IndexState
+from indexer.engine.tombstones import Tombstones
 from indexer.errors import CommandError
 from indexer.loading.prices import compare_prices, sample_of_index
 from indexer.loading.rules import PriceChanges
@@ -85,7 +85,7 @@ class Rollback:
         if serving is not None and serving.version is not None:
             query = {"range": {"version": {"gt": serving.version}}}
             changed_live = self.retry.call(partial(count_documents, self.client, serving.index, query))
-            deleted_live = Deletes(self.client, self.alias, self.retry).count_later(serving.version)
+            deleted_live = Tombstones(self.client, self.alias, self.retry).count_later(serving.version)
         items, prices = generations.count(target.index), PriceChanges()
         if serving is not None:
             sample = sample_of_index(self.client, target.index, items, self.retry)

@@ -121,7 +121,7 @@ QUICK: Final = (
     "tests/faults/indexer/doctor/test_orders.py",
     "tests/faults/indexer/follow/",
     "tests/faults/indexer/live/test_changes.py",
-    "tests/faults/indexer/live/test_deletes.py",
+    "tests/faults/indexer/live/test_tombstones.py",
     "tests/faults/indexer/live/test_lock.py",
     "tests/faults/indexer/maintenance/",
     "tests/faults/indexer/products/",

@@ -46,7 +46,7 @@ _FULL_WIDTH = {
 
 
 class Relaxation(StrEnum):
-    """How loosely a text is parsed; `api.search.relaxation.relaxations` says what each allows, and in which order."""
+    """How loosely a text is parsed; docs/text.md says what each allows, and in which order."""
 
     STRICT = "strict"
     NUMBERS = "numbers"

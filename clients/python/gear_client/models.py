@@ -7,7 +7,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 class AmountsResponse(TypedDict):
     """
-    Fixed when the order is placed; main unit, two decimals.
+    Fixed when the order is placed; main unit, with the currency's decimals.
     """
 
     price: float
@@ -462,7 +462,7 @@ class PricesResponse(TypedDict):
     Every name on offer.
     """
 
-    status: str
+    status: Literal["success"]
     prices: list[PriceRow]
     """
     in an order that stays the same

@@ -572,7 +572,7 @@ export interface components {
     schemas: {
         /**
          * AmountsResponse
-         * @description Fixed when the order is placed; main unit, two decimals.
+         * @description Fixed when the order is placed; main unit, with the currency's decimals.
          */
         AmountsResponse: {
             /** Price */
@@ -1586,8 +1586,11 @@ export interface components {
          * @description Every name on offer.
          */
         PricesResponse: {
-            /** Status */
-            status: string;
+            /**
+             * Status
+             * @constant
+             */
+            status: "success";
             /**
              * Prices
              * @description in an order that stays the same
@@ -1670,7 +1673,7 @@ export interface components {
         };
         /**
          * Relaxation
-         * @description How loosely a text is parsed, from strict to loose (see api.search.relaxation).
+         * @description How loosely a text is parsed; docs/text.md says what each allows, and in which order.
          * @enum {string}
          */
         Relaxation: "strict" | "numbers" | "words" | "sets" | "names" | "fillers" | "either" | "letters" | "stickers" | "seeds" | "prefixes" | "typos" | "all_typos" | "first_letters" | "partial";

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from indexer.engine.deletes import Deletes
 from indexer.engine.hidden_index import now_text
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.tombstones import Tombstones
 from indexer.loading.resume import Checkpoint, Checkpoints
 from indexer.locking.owner import Owner
 from indexer.locking.record import LockRecord, LockRecords
@@ -61,7 +61,7 @@ async def test_it_shows_a_running_load_with_its_progress(shop: Shop) -> None:
     client = connect(settings, timeout=30)
     now = now_text()
     try:
-        Deletes(client, alias, RetryPolicy(10)).create()
+        Tombstones(client, alias, RetryPolicy(10)).create()
         lock = LockRecord(owner=owner, command="load", index=index, since=now, heartbeat=now, expiry=60)
         LockRecords(client, alias).create(lock)
         assert await work(shop) == expected(index, now, read=None, indexed=None)

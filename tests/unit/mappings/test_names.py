@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from mappings.names import (
     alias_of_generation,
-    deletes_alias,
-    deletes_index,
     generation_name,
     generation_of,
     generation_pattern,
@@ -17,6 +15,8 @@ from mappings.names import (
     locks_index,
     parse_generation,
     products_of,
+    tombstones_alias,
+    tombstones_index,
 )
 
 TIMESTAMPS = st.datetimes(timezones=st.just(UTC)).filter(lambda timestamp: timestamp.year >= 1970)
@@ -102,9 +102,9 @@ def test_the_locks_of_all_platforms_share_an_index_that_is_no_generation() -> No
 
 
 def test_the_record_of_deletes_belongs_to_an_alias_and_is_no_generation() -> None:
-    assert deletes_alias("gear-730") == "gear-730-deletes"
-    assert deletes_index("gear-730") == "gear-730-deletes-v1"
-    assert parse_generation("gear-730", deletes_index("gear-730")) is None
+    assert tombstones_alias("gear-730") == "gear-730-deletes"
+    assert tombstones_index("gear-730") == "gear-730-deletes-v1"
+    assert parse_generation("gear-730", tombstones_index("gear-730")) is None
 
 
 def test_products_are_named_after_their_generation_and_are_none() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from indexer.documents.digest import Checksum
-from indexer.engine.deletes import Deletes
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.tombstones import Tombstones
 from indexer.errors import CommandError
 from indexer.loading.resume import Checkpoint, Checkpoints, Offset
 from tests.support.indexer.fixtures import Place, items, lines
@@ -140,7 +140,7 @@ def test_an_engine_that_stays_away_leaves_what_can_be_gone_on_with(place: Place,
 
 
 def test_a_loader_that_was_taken_for_dead_moves_nobodys_checkpoint(place: Place) -> None:
-    Deletes(place.client, place.alias, RetryPolicy(1)).create()
+    Tombstones(place.client, place.alias, RetryPolicy(1)).create()
     first, second = (Checkpoints(place.client, place.alias, "index") for _ in range(2))
     checkpoint = Checkpoint(owner="first", sources=("a",), size=None)
     first.write(checkpoint)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from opensearchpy import OpenSearch
 
-from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.tombstones import Tombstones
 from mappings.definition import read_definition
 from tests.support.indexer.wire import Fault, Wire
 
@@ -20,12 +20,12 @@ def items_of(client: OpenSearch) -> int:
     return Generations(client, "gear-730", read_definition(), RetryPolicy(30)).count("gear-730-1")
 
 
-def deletes_of(client: OpenSearch) -> int:
+def tombstones_of(client: OpenSearch) -> int:
     """What was deleted live since a load, as a rollback shows it."""
-    return Deletes(client, "gear-730", RetryPolicy(30)).count_later(1)
+    return Tombstones(client, "gear-730", RetryPolicy(30)).count_later(1)
 
 
-@pytest.mark.parametrize("counted", [items_of, deletes_of])
+@pytest.mark.parametrize("counted", [items_of, tombstones_of])
 def test_a_count_of_some_shards_is_not_taken_for_all(
     scripted: tuple[Wire, OpenSearch], counted: Callable[[OpenSearch], int]
 ) -> None:

@@ -6,10 +6,10 @@ import orjson
 import pytest
 from opensearchpy import OpenSearch
 
-from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import Scan
+from indexer.engine.tombstones import Tombstones
 from indexer.orders.claims import Claims, bind_claimed
 from indexer.orders.database import OrdersDatabase
 from indexer.products.comparison import named_products
@@ -27,12 +27,12 @@ def scanned(client: OpenSearch) -> None:
         pass
 
 
-def deletes_counted(client: OpenSearch) -> None:
-    Deletes(client, "gear-730", RETRY).count_later(1)
+def tombstones_counted(client: OpenSearch) -> None:
+    Tombstones(client, "gear-730", RETRY).count_later(1)
 
 
-def deletes_applied(client: OpenSearch) -> None:
-    Deletes(client, "gear-730", RETRY).apply("gear-730-1", 1)
+def tombstones_applied(client: OpenSearch) -> None:
+    Tombstones(client, "gear-730", RETRY).apply("gear-730-1", 1)
 
 
 def shown(client: OpenSearch) -> None:
@@ -49,7 +49,7 @@ def compared(client: OpenSearch) -> None:
 
 
 @pytest.mark.parametrize("first", [SOME, {}, "a gateway's page"])
-@pytest.mark.parametrize("action", [scanned, deletes_counted, deletes_applied, shown, marked, compared])
+@pytest.mark.parametrize("action", [scanned, tombstones_counted, tombstones_applied, shown, marked, compared])
 def test_a_refresh_that_failed_in_part_is_made_again(
     scripted: tuple[Wire, OpenSearch], action: Callable[[OpenSearch], None], first: object
 ) -> None:

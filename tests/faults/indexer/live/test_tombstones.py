@@ -13,14 +13,14 @@ from opensearchpy import OpenSearch
 
 from indexer.documents.product import product_of
 from indexer.engine.bulk import Outcome
-from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.tombstones import Tombstones
 from indexer.live.change import Change
 from indexer.live.writer import LiveWriter
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
-from mappings.names import deletes_alias, generation_name
+from mappings.names import generation_name, tombstones_alias
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk
 
@@ -189,7 +189,7 @@ def test_records_stay_for_two_days_and_as_long_as_a_load_needs_them(
     place: Place, send: Callable[..., list[Outcome]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send(delete(1, now()))
-    alias = deletes_alias(place.alias)
+    alias = tombstones_alias(place.alias)
 
     def recorded() -> list[str]:
         place.client.indices.refresh(index=alias)
@@ -199,14 +199,14 @@ def test_records_stay_for_two_days_and_as_long_as_a_load_needs_them(
     for number in ("3", "4"):
         place.client.index(index=alias, id=number, body={"id": int(number), "version": old, "at": old})
     assert recorded() == ["1", "3", "4", "checkpoint"]
-    Deletes(place.client, place.alias, RETRY).prune(old - HOUR)
+    Tombstones(place.client, place.alias, RETRY).prune(old - HOUR)
     assert recorded() == ["1", "3", "4", "checkpoint"]
-    Deletes(place.client, place.alias, RETRY).prune(now())
+    Tombstones(place.client, place.alias, RETRY).prune(now())
     assert recorded() == ["1", "checkpoint"]
 
 
 def test_a_record_that_is_missing_is_made_again(place: Place, send: Callable[..., list[Outcome]]) -> None:
-    place.client.indices.delete(index=f"{deletes_alias(place.alias)}-v1")
+    place.client.indices.delete(index=f"{tombstones_alias(place.alias)}-v1")
     assert send(put(1, now() - HOUR), delete(2, now())) == [Outcome.DONE, Outcome.DONE]
     assert send(put(2, now() - HOUR)) == [Outcome.SUPERSEDED]
 
@@ -222,7 +222,7 @@ def test_a_record_that_cannot_be_read_yet_is_asked_for_again(
     failures = [200, 200]
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if "_mget" not in path or deletes_alias(place.alias) not in path or not failures:
+        if "_mget" not in path or tombstones_alias(place.alias) not in path or not failures:
             return None
         error = {"type": "no_shard_available_action_exception", "reason": "not started"}
         content = orjson.dumps({"docs": [{"_id": "1", "error": error}]})

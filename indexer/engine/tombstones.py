@@ -1,8 +1,9 @@
-"""Deletes: the ids that were deleted live and when, kept for two days in one small index of an alias.
+"""Tombstones: the ids that were deleted live and when, kept for two days in one small index of an alias.
 
 The engine forgets a deleted document's version after `index.gc_deletes`, and at a restart. A change that is older than
 the delete and arrives after that would bring the item back, as would an item that a load sends. So each live delete is
-first recorded as a document {id, version, at}: `version` is its time, `at` when it was recorded.
+first recorded as a document {id, version, at}: `version` is its time, `at` when it was recorded. The checkpoint of an
+unfinished load stands in the same index (`indexer/loading/resume.py`).
 """
 
 import time
@@ -28,7 +29,7 @@ from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import Scan, count_documents, read_items, refresh, retry_when_lost
 from indexer.engine.states import loading_alias
 from indexer.errors import CommandError
-from mappings.names import deletes_alias, deletes_index
+from mappings.names import tombstones_alias, tombstones_index
 
 KEEP_SECONDS = 48 * 3600  # a change that is older than this may bring back what was deleted since
 PRUNE_SECONDS = 60.0  # between two removals of old records, each of at most so many:
@@ -45,14 +46,14 @@ _MAPPINGS = {
 }
 
 
-class Deletes:
-    """The record of one alias; every call retries transient failures."""
+class Tombstones:
+    """The tombstones of one alias; every call retries transient failures."""
 
     def __init__(self, client: OpenSearch, alias: str, retry: RetryPolicy) -> None:
         self._client = client
         self._retry = retry
-        self._index = deletes_index(alias)
-        self.alias = deletes_alias(alias)
+        self._index = tombstones_index(alias)
+        self.alias = tombstones_alias(alias)
         self._pruned_at = float("-inf")
 
     def create(self) -> None:
