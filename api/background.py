@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import Context
+from random import sample
 from typing import Any, Final, Generic, TypeVar
 
 from api.current_request import without_request
@@ -17,7 +18,7 @@ MAX_RETRY_SECONDS: Final = 60.0  # of a row that fails alone: it is set aside af
 MAX_FAILURES: Final = 10  # of a row alone
 SET_ASIDE_SECONDS: Final = 3_600.0
 MAX_FAILED_ROWS: Final = 1_000  # that are remembered: a query leaves them out by name
-MAX_FAILED_TOGETHER: Final = 3  # rows that fail before any does not: it is no row's fault then
+MAX_FAILED_TOGETHER: Final = 3  # rows that fail while none succeeds: it is no row's fault then
 STOP_SECONDS: Final = 5.0  # longer than the engine's default deadline
 GIVE_BACK_SECONDS: Final = 5.0
 MIN_SECONDS: Final = 0.1  # for whatever ends last, where those before it have used up the time
@@ -289,27 +290,41 @@ async def running(*workers: PeriodicWorker, stop: StopDeadline | None = None) ->
         await (stop or StopDeadline()).finish(tasks)
 
 
-async def bisect(
-    rows: Sequence[Row], batch: Callable[[Sequence[Row]], Awaitable[Result]], *outages: type[Exception]
+async def isolate_failures(
+    rows: Sequence[Row],
+    batch: Callable[[Sequence[Row]], Awaitable[Result]],
+    failing: set[Row],
+    *outages: type[Exception],
 ) -> AsyncIterator[tuple[Sequence[Row], Result | Exception]]:
     """Runs a batch, and after an unexpected error each half of it, down to the row that fails alone.
 
-    Yields the parts in order, with the result of each or the error of its only row. Raises `outages`, no row's fault.
+    Yields the parts, with the result of each or the error of its only row. Raises what is no row's fault: `outages`,
+    and the error where no row succeeds and MAX_FAILED_TOGETHER have failed since one did. `failing` remembers these.
     """
-    parts = [rows] if rows else []
+    parts, failed, has_success = [rows] if rows else [], list[tuple[Sequence[Row], Exception]](), False
     while parts:
         part = parts.pop()
         try:
-            outcome: Result | Exception = await batch(part)
+            outcome = await batch(part)
         except outages:
             raise
-        except Exception as error:  # noqa: BLE001  # who asked for the part reports it
+        except Exception as error:
             if len(part) > 1:
                 middle = len(part) // 2
-                parts += [part[middle:], part[:middle]]
+                # in any order: rows that always fail are not always the first, so that the others have their turn
+                parts += sample([part[:middle], part[middle:]], 2)
                 continue
-            outcome = error
-        yield part, outcome
+            failed.append((part, error))
+            if not has_success:
+                failing.update(part if len(failing) < MAX_FAILED_TOGETHER else ())
+                if len(failing) == MAX_FAILED_TOGETHER and (not parts or len(failed) == MAX_FAILED_TOGETHER):
+                    raise
+        else:
+            has_success = True
+            failing.clear()
+            yield part, outcome
+        while failed and (has_success or not parts):
+            yield failed.pop()
 
 
 class FailingRows(Generic[Row]):
@@ -322,6 +337,7 @@ class FailingRows(Generic[Row]):
         self._work = work
         self._retry_seconds = retry_seconds
         self._failures: dict[Row, tuple[int, float]] = {}  # how often it failed, and until when it pauses
+        self._since_success: set[Row] = set()
 
     def paused(self) -> list[Row]:
         now = time.monotonic()
@@ -332,19 +348,14 @@ class FailingRows(Generic[Row]):
         return [row for row in rows if row not in paused]
 
     async def run(self, rows: Sequence[Row], batch: Callable[[Sequence[Row]], Awaitable[list[Result]]]) -> list[Result]:
-        """The results of a batch. After an unexpected error those of each half, down to the row that fails alone.
-
-        Raises StoreUnavailable, and the error of MAX_FAILED_TOGETHER rows where none before them succeeds.
+        """The results of a batch but for rows that fail alone, which pause. Raises StoreUnavailable, and what all rows
+        fail with (`isolate_failures`).
         """
-        results, failed, has_success = list[Result](), 0, False
-        async for part, outcome in bisect(rows, batch, StoreUnavailable):
+        results = list[Result]()
+        async for part, outcome in isolate_failures(rows, batch, self._since_success, StoreUnavailable):
             if isinstance(outcome, Exception):
-                failed += 1
                 self._count(part[0], outcome)
-                if failed == MAX_FAILED_TOGETHER and not has_success:
-                    raise outcome
                 continue
-            has_success = True
             results += outcome
             for row in part:
                 self._failures.pop(row, None)

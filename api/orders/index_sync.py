@@ -5,13 +5,14 @@ worker takes it up, so no crash and no outage loses one.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.background import PeriodicWorker, backoff_seconds, bisect, linger
+from api.background import SET_ASIDE_SECONDS, PeriodicWorker, backoff_seconds, isolate_failures, linger
 from api.errors import ApiError
 from api.log import log
 from store.connection.engine import Store
@@ -40,7 +41,8 @@ class IndexSync:
         self._store = store
         self._publish = publish
         self._max_failure_retry_seconds = max_failure_retry_seconds
-        self._has_resumed = False
+        self._resumed_at: float | None = None
+        self._since_success: set[tuple[int, int]] = set()
         self.worker = PeriodicWorker("index sync", self._run_once, drain=True, retry_seconds=POLL_SECONDS)
 
     async def _run_once(self) -> float:
@@ -54,10 +56,11 @@ class IndexSync:
 
     async def _publish_batch(self) -> int:
         """Leases a batch and publishes it; returns its size, 0 where a row was refused."""
-        if not self._has_resumed:  # this process may be of a version without the fault
-            async with self._store.transaction() as connection:
-                await index_outbox.resume(connection)
-            self._has_resumed = True
+        now = time.monotonic()
+        if self._resumed_at is None or now - self._resumed_at > SET_ASIDE_SECONDS:
+            async with self._store.transaction() as connection:  # a process that starts may lack the fault: all tries
+                await index_outbox.resume(connection, 0 if self._resumed_at is None else MAX_FAILURES - 1)
+            self._resumed_at = now
         if not self.worker.was_woken:  # whoever wakes it has left a row
             async with self._store.reading() as connection:
                 if not await index_outbox.any_due(connection):
@@ -71,14 +74,24 @@ class IndexSync:
         return len(batch) if len(accepted) == len(batch) else 0
 
     async def _published(self, batch: list[IndexUpdate]) -> tuple[set[IndexUpdate], set[IndexUpdate]]:
-        """The rows that the index has now, and those that failed alone, by a fault of ours."""
+        """The rows that the index has now, and those that failed alone, by a fault of ours. Raises what all rows fail
+        with.
+        """
         accepted, failed = set[IndexUpdate](), set[IndexUpdate]()
+        updates = {(row.platform, row.item): row for row in batch}
+
+        async def publish(items: Sequence[tuple[int, int]]) -> list[IndexUpdate]:
+            rows = [updates[item] for item in items]
+            return [row for row, is_there in zip(rows, await self._publish(rows), strict=True) if is_there]
+
         try:
             async with asyncio.timeout(PUBLISH_SECONDS):
-                async for rows, outcome in bisect(batch, self._publish_rows, ApiError, TimeoutError):
+                isolated = isolate_failures(list(updates), publish, self._since_success, ApiError, TimeoutError)
+                async for items, outcome in isolated:
                     if isinstance(outcome, Exception):
-                        failed.update(rows)
-                        report = {**_identity(rows[0]), "failures": rows[0].failures + 1}
+                        row = updates[items[0]]
+                        failed.add(row)
+                        report = {**_identity(row), "failures": row.failures + 1}
                         log.error("an index update fails; report it", **report, exc_info=outcome)
                     else:
                         accepted.update(outcome)
@@ -91,10 +104,6 @@ class IndexSync:
         elif accepted:
             self.worker.outages.end("index")
         return accepted, failed
-
-    async def _publish_rows(self, rows: Sequence[IndexUpdate]) -> list[IndexUpdate]:
-        """Publishes the rows; returns those that the index has now."""
-        return [row for row, is_there in zip(rows, await self._publish(rows), strict=True) if is_there]
 
     async def record(
         self, batch: list[IndexUpdate], accepted: Collection[IndexUpdate], failed: Collection[IndexUpdate]
@@ -115,7 +124,7 @@ class IndexSync:
         for row in failed:
             if row.failures + 1 >= MAX_FAILURES:
                 log.error(
-                    "an index update is set aside until its item changes or a process starts; report it",
+                    "an index update is set aside for an hour or until its item changes or a process starts; report it",
                     **_identity(row),
                 )
 

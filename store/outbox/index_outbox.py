@@ -2,7 +2,7 @@
 
 A row with applied_version < version is pending. It does not say whether the item is bound: that is read from the orders
 when the update is leased. One that has failed MAX_FAILURES times by a fault of ours is set aside: it stays pending, and
-is leased again once the item changes or a process starts.
+is leased again once the item changes, a process starts or an hour has passed.
 """
 
 from collections.abc import Sequence
@@ -145,9 +145,9 @@ async def mark_failed(
     await connection.execute(update(index_outbox).where(*conditions).values(values))
 
 
-async def resume(connection: AsyncConnection) -> None:
-    """Takes up again what is set aside."""
-    await connection.execute(update(index_outbox).where(UPDATE_PENDING, _SET_ASIDE).values(failures=0))
+async def resume(connection: AsyncConnection, failures: int) -> None:
+    """Takes up again what is set aside, as if it had failed so often."""
+    await connection.execute(update(index_outbox).where(UPDATE_PENDING, _SET_ASIDE).values(failures=failures))
 
 
 async def pending(

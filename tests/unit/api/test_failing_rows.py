@@ -1,6 +1,7 @@
 """A row that fails by a fault of ours holds up no other, and is not tried for ever."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pytest
 from structlog.testing import capture_logs
@@ -30,7 +31,7 @@ class Batches:
 async def test_a_row_that_fails_holds_up_no_other_and_pauses() -> None:
     failing, batches = FailingRows[int]("test"), Batches(3)
     with capture_logs() as logs:
-        assert await failing.run(range(5), batches) == batches.written == [0, 1, 2, 4]
+        assert sorted(await failing.run(range(5), batches)) == sorted(batches.written) == [0, 1, 2, 4]
     assert [(entry["row"], entry["failures"]) for entry in logs] == [("3", 1)]
     assert failing.paused() == [3]
     assert failing.ready(range(5)) == [0, 1, 2, 4]
@@ -77,12 +78,41 @@ async def test_what_fails_for_all_rows_is_no_fault_of_one() -> None:
     failing, batches = FailingRows[int]("test"), Batches(*range(64))
     with pytest.raises(KeyError):
         await failing.run(range(64), batches)
-    assert failing.paused() == list(range(MAX_FAILED_TOGETHER))
-    assert len(batches.tried) < 12
+    assert failing.paused() == []
+    assert len(batches.tried) < 2 * MAX_FAILED_TOGETHER + 7
     assert batches.written == []
+
+
+async def test_a_fault_of_all_rows_delays_none_once_it_is_gone() -> None:
+    failing, batches = FailingRows[int]("test"), Batches(*range(20))
+    for _ in range(100):
+        with pytest.raises(KeyError):
+            await failing.run(failing.ready(range(20)), batches)
+    batches.bad.clear()
+    assert await failing.run(failing.ready(range(20)), batches) == list(range(20))
+
+
+async def test_a_fault_of_all_rows_is_noticed_where_each_comes_alone() -> None:
+    failing, batches = FailingRows[int]("test", retry_seconds=0.0), Batches(*range(20))
+    for row in list(range(20)) * MAX_FAILURES:
+        with suppress(KeyError):
+            await failing.run([row], batches)
+    assert failing.paused() == []
+    batches.bad.clear()
+    assert await failing.run(range(20), batches) == list(range(20))
+
+
+async def test_rows_that_fail_keep_no_other_waiting_for_ever() -> None:
+    failing, batches = FailingRows[int]("test"), Batches(*range(10))
+    while not batches.written:
+        with suppress(KeyError):
+            await failing.run(range(11), batches)
+    assert batches.written == [10]
+    assert sorted(failing.paused()) == list(range(10))
 
 
 async def test_so_many_rows_are_remembered() -> None:
     failing, batches = FailingRows[int]("test"), Batches(*range(1, 2 * MAX_FAILED_ROWS))
-    await failing.run(range(2 * MAX_FAILED_ROWS), batches)
+    for row in range(1, 2 * MAX_FAILED_ROWS):
+        await failing.run([0, row], batches)
     assert len(failing.paused()) == MAX_FAILED_ROWS

@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 
 from api.background import running
 from api.errors import ApiError
+from api.orders import index_sync
 from api.orders.index_sync import IndexSync
 from store.connection.engine import Store
 from store.outbox import index_outbox
@@ -40,6 +41,15 @@ class Index:
             self.failures += len(rows) == 1
             raise KeyError(bad[0])
         return [True] * len(rows)
+
+
+async def until_set_aside(store: Store, sync: IndexSync) -> None:
+    async def is_set_aside() -> bool:
+        sync.worker.wake()
+        async with store.reading() as connection:
+            return not await index_outbox.any_due(connection)
+
+    await until(is_set_aside)
 
 
 async def until_pending(store: Store, sync: IndexSync, number: int) -> None:
@@ -81,8 +91,8 @@ async def test_what_was_published_before_an_outage_is_recorded(store: Store) -> 
     published: list[int] = []
 
     async def publish(rows: Sequence[IndexUpdate]) -> list[bool]:
-        if len(rows) == 3:
-            raise KeyError(2)
+        if len(rows) > 1:
+            raise KeyError(rows[0].item)
         if published:
             raise ApiError("search_unavailable")
         published.extend(row.item for row in rows)
@@ -92,7 +102,7 @@ async def test_what_was_published_before_an_outage_is_recorded(store: Store) -> 
     with capture_logs() as logs:
         async with running(sync.worker):
             await until_pending(store, sync, 2)
-    assert published == [1]
+    assert len(published) == 1
     assert [entry["event"] for entry in logs] == ["background work waits for an outage to end"]
 
 
@@ -102,25 +112,45 @@ async def test_a_row_that_fails_too_often_is_set_aside_until_its_item_changes_or
     index = Index(2)
     sync = IndexSync(store, index.publish, max_failure_retry_seconds=0.001)
 
-    async def until_set_aside() -> None:
-        async def is_set_aside() -> bool:
-            sync.worker.wake()
-            async with store.reading() as connection:
-                return not await index_outbox.any_due(connection)
-
-        await until(is_set_aside)
-
     with capture_logs() as logs:
         async with running(sync.worker):
-            await until_set_aside()
+            await until_set_aside(store, sync)
             await until_pending(store, sync, 1)  # as the metric and the doctor say
             assert index.failures == MAX_FAILURES
             async with store.transaction() as connection:
                 await index_outbox.enqueue(connection, 730, [2], datetime.now(UTC))
-            await until_set_aside()
+            await until_set_aside(store, sync)
             assert index.failures == 2 * MAX_FAILURES
     set_aside = [entry for entry in logs if entry["event"].startswith("an index update is set aside")]
     assert [(entry["platform"], entry["item"]) for entry in set_aside] == [(730, 2)] * 2
     later = IndexSync(store, Index().publish)  # of the version that is mended
     async with running(later.worker):
         await until_pending(store, later, 0)
+
+
+async def test_a_row_that_is_set_aside_is_tried_again_after_a_time(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = Index(2)
+    sync = IndexSync(store, index.publish, max_failure_retry_seconds=0.001)
+    async with running(sync.worker):
+        await until_set_aside(store, sync)
+        index.bad.clear()
+        monkeypatch.setattr(index_sync, "SET_ASIDE_SECONDS", 0.0)
+        await until_pending(store, sync, 0)
+
+
+async def test_a_fault_of_all_rows_sets_none_aside(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_sync, "LEASE_SECONDS", 0.0)
+    index = Index(1, 2, 3)
+    sync = IndexSync(store, index.publish, max_failure_retry_seconds=0.001)
+
+    async def failed_often() -> bool:
+        sync.worker.wake()
+        return index.failures > (MAX_FAILURES + 5) * len(index.bad)
+
+    async with running(sync.worker):
+        await until(failed_often)
+        index.bad.clear()
+        monkeypatch.undo()
+        await until_pending(store, sync, 0)
