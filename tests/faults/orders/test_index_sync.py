@@ -101,14 +101,16 @@ async def test_a_fault_does_not_end_the_work(sqlite_settings: Settings) -> None:
         with capture_logs() as logs, sqlite3.connect(file, timeout=10, isolation_level=None) as database:
             await place_past_the_app(sqlite_settings)
             await shop.until_hidden()
-            # a time that is none cannot be read: nobody writes it, so it stands for any fault of ours
-            database.execute("UPDATE index_outbox SET version = version + 1, updated_at = 'never'")
+            database.execute("UPDATE index_outbox SET version = version + 1")
+            # stands for any fault of ours
+            refused = "BEFORE UPDATE OF leased_until ON index_outbox BEGIN SELECT RAISE(ABORT, 'a fault'); END"
+            database.execute(f"CREATE TRIGGER fault {refused}")
 
             async def noticed() -> bool:
                 return any(entry.get("work") == "index sync" for entry in logs)
 
             await until(noticed, otherwise="nothing was logged")
-            database.execute("UPDATE index_outbox SET updated_at = 0")
+            database.execute("DROP TRIGGER fault")
             await shop.until_published()
         database.close()
 
