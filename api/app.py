@@ -33,7 +33,8 @@ import api.search.routes
 import api.telemetry.routes
 import api.vocabulary.routes
 from api.auth import charge_address
-from api.background import PeriodicWorker, StopDeadline, running
+from api.background.tasks import StopDeadline
+from api.background.workers import PeriodicWorker, running
 from api.changes.recorder import INTERVALS, Intervals
 from api.http.admission import Admission
 from api.http.connections import ConnectionLimit

@@ -8,7 +8,8 @@ from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from api.background import BackgroundTasks, SingleFlight
+from api.background.coalescing import SingleFlight
+from api.background.tasks import BackgroundTasks
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.log import log

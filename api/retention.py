@@ -6,7 +6,8 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.background import FailingRows, PeriodicWorker
+from api.background.failing_rows import FailingRows
+from api.background.workers import PeriodicWorker
 from store import unanswered_searches
 from store.connection.engine import Store
 from store.orders import idempotency, privacy

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from api.background import BackgroundTasks, StopDeadline
+from api.background.tasks import BackgroundTasks, StopDeadline
 from api.catalogue.routes import CatalogueServices
 from api.catalogue.service import WriteAudit
 from api.catalogue.writers import CatalogueWriters

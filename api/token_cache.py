@@ -8,7 +8,8 @@ from datetime import datetime
 
 from cachetools import LRUCache, TTLCache
 
-from api.background import BackgroundTasks, Waiters
+from api.background.coalescing import Waiters
+from api.background.tasks import BackgroundTasks
 from store.auth import tokens
 from store.auth.tokens import Token
 from store.connection.engine import Store

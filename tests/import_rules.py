@@ -61,17 +61,30 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         ),
     },
     "api": {
+        "background": (set(), "it runs work beside requests, whatever it is about"),
         "http": (set(), "it speaks HTTP and JSON for every route, whatever they are about"),
         "rate_limits": (set(), "it charges requests for their cost, which is known where the work is done"),
-        "telemetry": ({"engine", "http"}, "it shows what the others report, and none of them needs it"),
+        "telemetry": ({"background", "engine", "http"}, "it shows what the others report, and none of them needs it"),
         "engine": (set(), "it calls the engine and checks its responses, whatever was asked"),
-        "search": ({"engine", "http", "rate_limits"}, "a search knows no order: what is bound is in the index"),
-        "webhooks": (set(), "callbacks are sent from the outbox, whoever filled it"),
-        "orders": ({"engine", "http", "webhooks"}, "an order knows no search: it reads its one item by itself"),
-        "catalogue": ({"http", "rate_limits"}, "it writes items, and no other folder of the API needs them written"),
-        "changes": ({"engine", "http", "search", "telemetry"}, "a filter of the feed is a search's filter"),
+        "search": (
+            {"background", "engine", "http", "rate_limits"},
+            "a search knows no order: what is bound is in the index",
+        ),
+        "webhooks": ({"background"}, "callbacks are sent from the outbox, whoever filled it"),
+        "orders": (
+            {"background", "engine", "http", "webhooks"},
+            "an order knows no search: it reads its one item by itself",
+        ),
+        "catalogue": (
+            {"background", "http", "rate_limits"},
+            "it writes items, and no other folder of the API needs them written",
+        ),
+        "changes": (
+            {"background", "engine", "http", "search", "telemetry"},
+            "a filter of the feed is a search's filter",
+        ),
         "saved_searches": (
-            {"changes", "engine", "http", "search", "webhooks"},
+            {"background", "changes", "engine", "http", "search", "webhooks"},
             "a saved search is run on the feed, and knows no order",
         ),
         "cheapest": (
@@ -79,15 +92,21 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
             "it finds as a search does and orders as an order does",
         ),
         "platforms": (
-            {"catalogue", "changes", "cheapest", "engine", "http", "rate_limits", "search", "orders"},
+            {"background", "catalogue", "changes", "cheapest", "engine", "http", "rate_limits", "search", "orders"},
             "it shows the limits of all, and none knows that page",
         ),
-        "vocabulary": ({"engine", "http", "search"}, "it changes how texts are read, and tries that by searching"),
-        "operations": ({"engine", "http", "telemetry"}, "it shows what the others report, and none of them needs it"),
+        "vocabulary": (
+            {"background", "engine", "http", "search"},
+            "it changes how texts are read, and tries that by searching",
+        ),
+        "operations": (
+            {"background", "engine", "http", "telemetry"},
+            "it shows what the others report, and none of them needs it",
+        ),
         "explore": ({"http"}, "a page is one more client: it searches and orders by HTTP as others do"),
         "conform": (set(), "it knows the service by HTTP alone, as any client does"),
         "cli": (
-            {"conform", "engine", "http", "search", "orders", "telemetry", "vocabulary", "webhooks"},
+            {"background", "conform", "engine", "http", "search", "orders", "telemetry", "vocabulary", "webhooks"},
             "commands call the service, not the reverse",
         ),
     },

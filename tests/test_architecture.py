@@ -66,7 +66,8 @@ CATCHES_ALL: Final = {
     "api/saved_searches/compiled.py": "a saved search that cannot be read is logged; the others are matched",
     "api/saved_searches/matcher.py": "a saved search that fails is logged and says so; the others are matched",
     "api/search/response_cache.py": "a cache fails open: without a revision the response is computed",
-    "api/background.py": "the edge of a background task: whatever fails is logged, and the next run, or row, follows",
+    "api/background/workers.py": "the edge of a background task: whatever fails is logged, and the next run follows",
+    "api/background/failing_rows.py": "a row that fails is logged, and the next one follows",
     "mappings/transport/nodes.py": "a probe that fails is logged and made again: its node would stay out for ever",
     "api/webhooks/dispatcher.py": "an unexpected exception counts as an attempt, so that none repeats for ever",
 }

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
-from api.background import FailingRows, PeriodicWorker
+from api.background.failing_rows import FailingRows
+from api.background.workers import PeriodicWorker
 from api.catalogue.body import MAX_ITEMS, SentBody, records_of, refused_row
 from api.catalogue.schemas import DeleteBody
 from api.errors import ApiError, invalid

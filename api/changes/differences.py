@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from api.background import gather_or_cancel
+from api.background.tasks import gather_or_cancel
 from api.changes.entries import Difference
 from api.engine.feed import FeedEngine, SnapshotHit
 from mappings.items.item import MAX_INTEGER

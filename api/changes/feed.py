@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from api.background import BackgroundTasks, PeriodicWorker
+from api.background.tasks import BackgroundTasks
+from api.background.workers import PeriodicWorker
 from api.changes.log import ChangeLog
 from api.changes.recorder import Intervals, Recorder
 from api.changes.tail import Tail

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from api.background import backoff_seconds
+from api.background.failing_rows import backoff_seconds
 from api.changes.differences import (
     Differences,
     Snapshot,

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from api.background import BackgroundTasks, CoalescedRuns, Waiters
+from api.background.coalescing import CoalescedRuns, Waiters
+from api.background.tasks import BackgroundTasks
 from api.changes.log import ChangeLog, ChangePage, Subscription
 from api.changes.schemas import MAX_CHANGES
 from api.errors import ApiError

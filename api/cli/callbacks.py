@@ -58,7 +58,8 @@ def deliver(production: bool) -> None:
 
 
 async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
-    from api.background import StopDeadline, running
+    from api.background.tasks import StopDeadline
+    from api.background.workers import running
     from api.orders.responses import order_entry
     from api.telemetry import tracing
     from api.webhooks.dispatcher import dispatching

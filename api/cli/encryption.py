@@ -52,7 +52,7 @@ def rotate(as_json: bool) -> None:
 
 async def encrypt_anew(rows: int = BATCH) -> dict[str, int]:
     """Encrypts everything with the first key, so many rows in one transaction; the number of rows by table."""
-    from api.background import give_way
+    from api.background.workers import give_way
     from store import database
 
     counts = {table.name: 0 for table in database.TABLES}

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Response
 
 from api.auth import OperateToken
-from api.background import gather_or_cancel
+from api.background.tasks import gather_or_cancel
 from api.engine import state
 from api.engine.client import Engine
 from api.errors import ApiError

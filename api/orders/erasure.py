@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from api.background import give_way
+from api.background.workers import give_way
 from store.connection.engine import Store
 from store.orders import privacy
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from api.background import FailingRows, PeriodicWorker
+from api.background.failing_rows import FailingRows
+from api.background.workers import PeriodicWorker
 from store.connection.engine import Store
 from store.orders import batches
 from store.records import Order

@@ -12,7 +12,8 @@ from itertools import groupby
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.background import SET_ASIDE_SECONDS, PeriodicWorker, backoff_seconds, isolate_failures, linger
+from api.background.failing_rows import SET_ASIDE_SECONDS, backoff_seconds, isolate_failures
+from api.background.workers import PeriodicWorker, linger
 from api.errors import ApiError
 from api.log import log
 from store.connection.engine import Store

@@ -5,7 +5,7 @@ from typing import Annotated, Protocol
 
 from fastapi import Depends
 
-from api.background import PeriodicWorker
+from api.background.workers import PeriodicWorker
 from api.engine.client import Engine
 from api.http.dependencies import service
 from api.settings import Settings

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Response
 
 from api.auth import SearchToken
-from api.background import gather_or_cancel
+from api.background.tasks import gather_or_cancel
 from api.catalogue import body as catalogue
 from api.catalogue.service import ITEMS_PER_COST
 from api.changes.schemas import MAX_CHANGES, MAX_WAIT_SECONDS

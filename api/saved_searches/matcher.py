@@ -15,7 +15,8 @@ from typing import Final
 
 from opensearchpy.exceptions import TransportError
 
-from api.background import PeriodicWorker, gather_or_cancel
+from api.background.tasks import gather_or_cancel
+from api.background.workers import PeriodicWorker
 from api.changes.entries import Side, changes_of
 from api.changes.feed import ChangeFeed
 from api.changes.lease import Lease

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.engine.clauses import Clause
 from api.engine.responses import EngineResponse, total_of
 from api.log import log

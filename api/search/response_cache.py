@@ -14,7 +14,8 @@ from typing import Literal
 
 from cachetools import LRUCache
 
-from api.background import BackgroundTasks, CoalescedRuns
+from api.background.coalescing import CoalescedRuns
+from api.background.tasks import BackgroundTasks
 from api.errors import ApiError
 from api.log import log
 from mappings.platforms import Platform

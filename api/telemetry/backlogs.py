@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from api.background import BackgroundTasks, SingleFlight
+from api.background.coalescing import SingleFlight
+from api.background.tasks import BackgroundTasks
 from api.telemetry.metrics import MAX_TOKENS, token_labels
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable

@@ -13,7 +13,8 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
 from api.auth import MetricsToken
-from api.background import BackgroundTasks, SingleFlight
+from api.background.coalescing import SingleFlight
+from api.background.tasks import BackgroundTasks
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.dependencies import NoQuery, service

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from api.background import gather_or_cancel
+from api.background.tasks import gather_or_cancel
 from api.engine.client import Engine
 from api.http.json_body import checked
 from api.search.context import Page, search_context

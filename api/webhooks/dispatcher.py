@@ -14,7 +14,8 @@ from typing import Final, Self
 
 from aiohttp import TraceConfig
 
-from api.background import BackgroundTasks, PeriodicWorker, StopDeadline, linger
+from api.background.tasks import BackgroundTasks, StopDeadline
+from api.background.workers import PeriodicWorker, linger
 from api.log import log
 from api.settings import Settings
 from api.webhooks import schedule

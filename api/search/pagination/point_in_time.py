@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 
 from msgspec import structs
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.engine.client import Engine
 from api.engine.errors import PitGoneError, TooManyPitsError
 from api.engine.responses import OpenedPit

@@ -14,7 +14,7 @@ from typing import IO, Final
 import orjson
 from cachetools import LRUCache
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.engine.responses import Json
 from api.errors import ApiError
 from api.log import log

@@ -12,7 +12,7 @@ from typing import Final
 
 from cachetools import LRUCache
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.engine.responses import SearchEngine
 from api.errors import ApiError
 from api.log import log

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.engine.responses import Json
 from api.errors import ApiError
 from api.search.prices.price_lists import PriceLists

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.orders.services import OrderServices
 from api.readiness import KEEP_SECONDS, Readiness
 from api.token_cache import TokenCache

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.auth import valid_token
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.errors import ApiError
 from api.token_cache import LOOKUP_SECONDS, TokenCache
 from store import migrate

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.orders.services import OrderServices
 from api.token_cache import USES_SECONDS, TokenCache
 from store.auth import tokens

@@ -13,7 +13,7 @@ import pytest
 import zstandard
 from structlog.testing import capture_logs
 
-from api.background import StopDeadline
+from api.background.tasks import StopDeadline
 from api.catalogue import body
 from api.catalogue.service import ACTION
 from api.catalogue.writers import CatalogueWriters

@@ -12,7 +12,7 @@ import httpx
 import orjson
 import pytest
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.changes.feed import ChangeFeed
 from api.changes.log import Subscription
 from api.changes.tail import Tail

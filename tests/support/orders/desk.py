@@ -8,7 +8,8 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from api.background import STOP_SECONDS, StopDeadline, running
+from api.background.tasks import STOP_SECONDS, StopDeadline
+from api.background.workers import running
 from api.orders.responses import order_entry
 from api.webhooks.dispatcher import Dispatcher
 from api.webhooks.sender import Sender

@@ -9,7 +9,7 @@ import httpx
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
-from api.background import FailingRows
+from api.background.failing_rows import FailingRows
 from api.orders.erasure import Erasure, forget_account
 from api.retention import apply_retention
 from store.connection.engine import Store

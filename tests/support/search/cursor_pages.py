@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.service import SearchServices
 from tests.support.app import RunningApp

@@ -9,7 +9,7 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.engine.client import Engine
 from api.search.response_cache import IndexRevision, ResponseCache
 from api.search.service import SearchServices

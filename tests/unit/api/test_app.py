@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 import mappings.platforms
 from api.app import background_workers, create_app
-from api.background import StopDeadline
+from api.background.tasks import StopDeadline
 from api.catalogue.service import WriteAudit
 from api.changes.lease import Lease
 from api.changes.recorder import INTERVALS

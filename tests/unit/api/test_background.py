@@ -7,15 +7,9 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from api.background import (
-    BackgroundTasks,
-    CoalescedRuns,
-    SingleFlight,
-    StopDeadline,
-    Waiters,
-    backoff_seconds,
-    gather_or_cancel,
-)
+from api.background.coalescing import CoalescedRuns, SingleFlight, Waiters
+from api.background.failing_rows import backoff_seconds
+from api.background.tasks import BackgroundTasks, StopDeadline, gather_or_cancel
 from api.errors import ApiError
 from store.connection.errors import StoreUnavailable
 from tests.support.api.hanging import ignore_cancellation

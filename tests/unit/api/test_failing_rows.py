@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 from structlog.testing import capture_logs
 
-from api.background import MAX_FAILED_ROWS, MAX_FAILED_TOGETHER, MAX_FAILURES, FailingRows
+from api.background.failing_rows import MAX_FAILED_ROWS, MAX_FAILED_TOGETHER, MAX_FAILURES, FailingRows
 from store.connection.errors import StoreUnavailable
 
 

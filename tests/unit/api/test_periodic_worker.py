@@ -4,7 +4,8 @@ import asyncio
 
 from structlog.testing import capture_logs
 
-from api.background import BEGIN_SECONDS, PeriodicWorker, StopDeadline, running
+from api.background.tasks import StopDeadline
+from api.background.workers import BEGIN_SECONDS, PeriodicWorker, running
 from store.connection.errors import StoreUnavailable
 from tests.support.api.hanging import Hanging, ignore_cancellation
 

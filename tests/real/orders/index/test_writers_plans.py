@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
-from api.background import FailingRows
+from api.background.failing_rows import FailingRows
 from api.orders.sandbox.worker import make_moves
 from api.retention import apply_retention
 from api.settings import Settings

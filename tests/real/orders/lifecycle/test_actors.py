@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from structlog.testing import capture_logs
 
-from api.background import FailingRows
+from api.background.failing_rows import FailingRows
 from api.orders.expiry import apply_expiry
 from api.telemetry.logs import add_request
 from store.auth import tokens

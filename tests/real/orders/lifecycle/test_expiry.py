@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import update
 
-from api.background import FailingRows, running
+from api.background.failing_rows import FailingRows
+from api.background.workers import running
 from api.orders.expiry import BATCH, INTERVAL_SECONDS, MIN_INTERVAL_SECONDS, apply_expiry, expiry
 from api.settings import Settings
 from store.auth import tokens

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.background import FailingRows
+from api.background.failing_rows import FailingRows
 from api.catalogue.service import WriteAudit
 from api.orders.expiry import apply_expiry
 from api.orders.sandbox.worker import make_moves

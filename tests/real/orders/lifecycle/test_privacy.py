@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from api.background import FailingRows
+from api.background.failing_rows import FailingRows
 from api.orders.erasure import forget_account
 from api.retention import apply_retention
 from api.settings import Settings

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from structlog.testing import capture_logs
 
-from api.background import FailingRows, PeriodicWorker, running
+from api.background.failing_rows import FailingRows
+from api.background.workers import PeriodicWorker, running
 from api.retention import BATCH, INTERVAL_SECONDS, KEY_RETENTION, REFUSAL_RETENTION, apply_retention
 from api.settings import Settings
 from tests.support.api.waiting import until

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from api.background import FailingRows
+from api.background.failing_rows import FailingRows
 from api.orders.sandbox.scenario import BY_ITEM, BY_TRADE_LINK, PRICE, SOON, Scenario
 from api.orders.sandbox.worker import make_moves
 from api.settings import Settings

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.background import FailingRows
+from api.background.failing_rows import FailingRows
 from api.cheapest import service
 from api.cheapest.service import find_offers
 from api.retention import KEY_RETENTION, apply_retention

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.search.pagination import point_in_time
 from api.search.pagination.cursor import Cursor
 from api.search.pagination.point_in_time import PointsInTime

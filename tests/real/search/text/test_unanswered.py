@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import make_url
 
-from api.background import FailingRows
+from api.background.failing_rows import FailingRows
 from api.retention import apply_retention
 from api.search.service import SearchServices
 from api.search.unanswered import MAX_BUFFERED, UnansweredSearches

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.changes import tail
 from api.changes.log import ChangeLog, ChangePage, Subscription
 from api.changes.tail import Tail

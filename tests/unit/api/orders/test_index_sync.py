@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from api.background import running
+from api.background.workers import running
 from api.errors import ApiError
 from api.orders import index_sync
 from api.orders.index_sync import IndexSync

@@ -16,7 +16,7 @@ import msgspec
 import orjson
 from sqlalchemy import select
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.changes.entries import Side
 from api.changes.feed import ChangeFeed
 from api.changes.log import ChangeLog

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from api.background import BackgroundTasks, StopDeadline
+from api.background.tasks import BackgroundTasks, StopDeadline
 from api.errors import ApiError
 from api.search.response_cache import IndexRevision
 from tests.support.platforms import shared_platforms

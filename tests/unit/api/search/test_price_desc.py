@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.errors import ApiError
 from api.search.context import Index, PointInTime, SearchContext
 from api.search.parsing.parse import parse_query

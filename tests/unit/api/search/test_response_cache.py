@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import pytest
 from structlog.testing import capture_logs
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.errors import ApiError
 from api.search import response_cache
 from api.search.response_cache import Computation, IndexRevision, ResponseCache, Result

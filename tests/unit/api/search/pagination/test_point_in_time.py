@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.current_request import Arrival, start
 from api.engine.client import Engine
 from api.engine.errors import PitGoneError, TooManyPitsError

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from api.background import BackgroundTasks
+from api.background.tasks import BackgroundTasks
 from api.engine.responses import Json
 from api.search.prices.price_lists import PriceLists
 from api.search.response_cache import IndexRevision

@@ -9,7 +9,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.background import BackgroundTasks, StopDeadline
+from api.background.tasks import BackgroundTasks, StopDeadline
 from api.engine.responses import EngineResponse
 from api.errors import ApiError
 from api.search.parsing.prefix import PrefixQuery
