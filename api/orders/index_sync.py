@@ -64,7 +64,7 @@ class IndexSync:
             self._resumed_at = now
         if not self.worker.was_woken:  # whoever wakes it has left a row
             async with self._store.reading() as connection:
-                if not await index_outbox.any_due(connection):
+                if not await index_outbox.any_pending(connection):
                     return 0
         async with self._store.transaction() as connection:
             batch = await index_outbox.lease(connection, datetime.now(UTC), LEASE_SECONDS, BATCH)

@@ -53,7 +53,7 @@ _ENQUEUE: Final = _INSERT.on_conflict_do_update(
     set_={"version": index_outbox.c.version + 1, "updated_at": _INSERT.excluded.updated_at, "failures": 0},
 )
 _SET_ASIDE: Final = index_outbox.c.failures >= MAX_FAILURES
-_ANY_DUE: Final = select(index_outbox.c.item).where(UPDATE_PENDING, ~_SET_ASIDE).limit(1)
+_ANY_PENDING: Final = select(index_outbox.c.item).where(UPDATE_PENDING, ~_SET_ASIDE).limit(1)
 
 _NOW: Final = bindparam("now", type_=index_outbox.c.leased_until.type)
 _LATEST: Final = bindparam("latest", type_=index_outbox.c.leased_until.type)
@@ -118,13 +118,13 @@ async def mark_applied(connection: AsyncConnection, updates: Sequence[IndexUpdat
     if updates:
         rows = [
             {
-                "of_platform": update.platform,
-                "of_item": update.item,
-                "applied": update.version,
-                "lease": update.leased_until,
+                "of_platform": applied.platform,
+                "of_item": applied.item,
+                "applied": applied.version,
+                "lease": applied.leased_until,
                 "at": now,
             }
-            for update in updates
+            for applied in updates
         ]
         await connection.execute(_MARK_APPLIED, rows)
 
@@ -163,9 +163,9 @@ async def pending(
     return count, oldest
 
 
-async def any_due(connection: AsyncConnection) -> bool:
-    """Whether there are such items that are not set aside; it costs the same for one and for a hundred thousand."""
-    return (await connection.execute(_ANY_DUE)).first() is not None
+async def any_pending(connection: AsyncConnection) -> bool:
+    """Whether updates are pending, leased or not, that are not set aside: it costs the same for one and for 100,000."""
+    return (await connection.execute(_ANY_PENDING)).first() is not None
 
 
 async def enqueue(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> None:

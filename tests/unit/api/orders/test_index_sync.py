@@ -47,7 +47,7 @@ async def until_set_aside(store: Store, sync: IndexSync) -> None:
     async def is_set_aside() -> bool:
         sync.worker.wake()
         async with store.reading() as connection:
-            return not await index_outbox.any_due(connection)
+            return not await index_outbox.any_pending(connection)
 
     await until(is_set_aside)
 
