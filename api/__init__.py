@@ -1,1 +1,1 @@
-"""The way from requests to answers: reads the index and takes orders. Of its folders only `catalogue` writes items."""
+"""From requests to responses: reads the index and takes orders. Of its folders only `catalogue` writes items."""

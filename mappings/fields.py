@@ -41,7 +41,7 @@ class Filter:
     facet: bool = False
 
     def value_in(self, item: Mapping[str, Any]) -> Any:
-        """What an item, as answers show it, has at the filter's path."""
+        """What an item, as responses show it, has at the filter's path."""
         return reduce(getitem, self.path.split("."), item)
 
 
@@ -105,5 +105,5 @@ SUGGESTED: tuple[Suggested, ...] = (
     Suggested("sticker", "stickers", several=True),
 )
 
-# The item's string fields below `details`, in the order in which answers show them.
+# The item's string fields below `details`, in the order in which responses show them.
 DETAILS: tuple[str, ...] = ("type", "weapon", "set", "quality", "rarity", "exterior", "phase", "tournament", "color")

@@ -1,4 +1,4 @@
-"""Times as answers show them."""
+"""Times as responses show them."""
 
 from datetime import UTC, datetime
 

@@ -33,7 +33,7 @@ def multi_search(contents: Sequence[tuple[Sequence[str], bytes]]) -> bytes:
     """The lines of several searches, each of indices or aliases with its body."""
     lines = bytearray()
     for indices, content in contents:
-        # without `request_cache` the engine caches answers without hits alone
+        # without `request_cache` the engine caches responses without hits alone
         options = {"allow_partial_search_results": False, "request_cache": _is_cached(content)}
         lines += b"%b\n%b\n" % (orjson.dumps({"index": list(indices), **options}), content)
     return bytes(lines)

@@ -9,7 +9,7 @@ import orjson
 
 
 class Severity(StrEnum):
-    """`error`: buyers get wrong or no answers, or soon will; `warning`: look at it when there is time."""
+    """`error`: buyers get wrong or no results, or soon will; `warning`: look at it when there is time."""
 
     ERROR = "error"
     WARNING = "warning"

@@ -28,14 +28,14 @@ _ESCAPE = b"\\"  # most items have none, and one byte is found sooner
 
 
 class LoadedItem(GearItem):
-    """A gear item as a source gives it: what answers show, when it was listed, and when the source changed it."""
+    """A gear item as a source gives it: what responses show, when it was listed, and when the source changed it."""
 
     listed_at: Annotated[int, BeforeValidator(nanoseconds)] | None = None  # nanoseconds since 1970
     changed_at: Annotated[int, BeforeValidator(microseconds)] | None = None  # microseconds since 1970
 
 
 def json_names(shape: type[BaseModel]) -> tuple[str, ...]:
-    """The names of a shape's fields as answers have them, in their order."""
+    """The names of a shape's fields as responses have them, in their order."""
     return tuple(field.alias or name for name, field in shape.model_fields.items())
 
 
@@ -77,7 +77,7 @@ class CheckedAttachment(_Shape, kw_only=True):
 
 
 class _WrittenItem(_Shape, kw_only=True):
-    """An item as a source writes it; with every part and without its times it is what answers show."""
+    """An item as a source writes it; with every part and without its times it is what responses show."""
 
     id: Integer
     name: Annotated[str, Meta(min_length=1, max_length=MAX_NAME_CHARACTERS)]
@@ -93,7 +93,7 @@ class _WrittenItem(_Shape, kw_only=True):
 
 
 class CheckedItem(Struct, frozen=True, gc=False):
-    """A valid item: the JSON that answers show, and the values that the index has fields for."""
+    """A valid item: the JSON that responses show, and the values that the index has fields for."""
 
     response: bytes
     id: int

@@ -34,7 +34,7 @@ SEPARATOR = " | "
 STICKER = "sticker"
 
 NOT_IN_LISTING: Final = ("item", "image", "minorDigits", "shared")
-"""What a listing does not store: the item as answers show it, the rest of its product, and other shared documents."""
+"""What a listing does not store: the item as responses show it, the rest of its product, and other shared documents."""
 MIN_SHARED_CHARACTERS: Final = 100
 """A shorter description takes less than the key of one."""
 

@@ -56,7 +56,7 @@ def sticker_key(platform: int, name: str) -> str:
 
 @lru_cache(CACHED_NAMES)
 def attachment_document(name: str, kind: str | None, image: str | None) -> KeyedDocument:
-    """The document of what answers show of an attachment, on whatever item it is."""
+    """The document of what responses show of an attachment, on whatever item it is."""
     return _shared_document(b"attachment", {"name": name, "type": kind, "image": image})
 
 

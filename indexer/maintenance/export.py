@@ -52,6 +52,6 @@ class Export:
 
 
 def _line(item: bytes, listed: int | None) -> bytes:
-    """The line of an item, which is JSON as answers show it."""
+    """The line of an item, which is JSON as responses show it."""
     timestamp = "null" if listed is None else f'"{iso_without_offset(listed)}Z"'
     return b'%b,"listedAt":%b}\n' % (item.removesuffix(b"}"), timestamp.encode())

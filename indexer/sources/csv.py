@@ -1,6 +1,6 @@
 """Reads CSV: one record a row, with the number of the line on which the row begins.
 
-The header names the columns as answers do, parts with dots: `id,name,price,details.weapon,paint.float,attachments`.
+The header names the columns as responses do, parts with dots: `id,name,price,details.weapon,paint.float,attachments`.
 An empty cell is an absent value; `attachments` holds a JSON array. A map accepts any header, and cells are then text.
 """
 

@@ -69,7 +69,7 @@ class Attachment(_Shape):
 
 
 class GearItem(_Shape):
-    """One single item on offer, as answers show it."""
+    """One single item on offer, as responses show it."""
 
     id: Integer = Field(description="unique within a platform")
     name: Annotated[Text, Field(min_length=1, max_length=MAX_NAME_CHARACTERS)]

@@ -1,4 +1,4 @@
-"""The item of a listing as answers show it, put together from what the listing and its product store. Pure.
+"""The item of a listing as responses show it, put together from what the listing and its product store. Pure.
 
 A listing stores what is its own, and names shared documents by the hash of their content: its product, which has the
 name, the picture and the details, and those of its attachments and of a long description.
@@ -25,7 +25,7 @@ class Attached(Struct, gc=False):
 
 
 class Listing(Struct, gc=False):
-    """What a document of the index of listings has for answers."""
+    """What a document of the index of listings has for responses."""
 
     id: int = 0
     product: str = ""
@@ -80,7 +80,7 @@ class _Item(_Shape):
 
 
 def display_json(document: Mapping[str, Any]) -> bytes:
-    """What answers show of a shared document: pieces of JSON, in one string to be small.
+    """What responses show of a shared document: pieces of JSON, in one string to be small.
 
     Raises KeyError for any other document.
     """

@@ -50,7 +50,7 @@ def conditions(query: SearchQuery) -> list[ExplainedCondition]:
 
 
 def value_of(item: Json, field: str) -> Any:
-    """What an item, as answers show it, has for a condition's field."""
+    """What an item, as responses show it, has for a condition's field."""
     if field == TEXT:
         return item["name"]
     row = _ROWS.get(field.removeprefix("token.").removeprefix("filters.").partition(".")[0])

@@ -94,5 +94,5 @@ def _edges(row: Filter, minor_digits: int) -> Sequence[float]:
 
 
 def _main_unit(row: Filter, value: float, minor_digits: int) -> float:
-    """A value as requests and answers write it: prices in the main unit."""
+    """A value as requests and responses write it: prices in the main unit."""
     return json_number(int(value), minor_digits) if row.kind is Kind.MONEY else value

@@ -1179,7 +1179,7 @@ class Facets(TypedDict):
 
 class GearItem(TypedDict):
     """
-    One single item on offer, as answers show it.
+    One single item on offer, as responses show it.
     """
 
     id: int

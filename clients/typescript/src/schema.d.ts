@@ -1037,7 +1037,7 @@ export interface components {
         };
         /**
          * GearItem
-         * @description One single item on offer, as answers show it.
+         * @description One single item on offer, as responses show it.
          */
         GearItem: {
             /**
