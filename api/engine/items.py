@@ -1,4 +1,4 @@
-"""Puts the items of hits together from their listings and products, and remembers what products responses show."""
+"""Puts the items of hits together from their listings and products, and remembers of products what responses show."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
