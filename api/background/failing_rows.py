@@ -43,10 +43,10 @@ async def isolate_failures(
                 parts += sample([part[:middle], part[middle:]], 2)
                 continue
             failed.append((part, error))
-            if not has_success:
-                failing.update(part if len(failing) < MAX_FAILED_TOGETHER else ())
-                if len(failing) == MAX_FAILED_TOGETHER and (not parts or len(failed) == MAX_FAILED_TOGETHER):
-                    raise
+            if not has_success and len(failing) < MAX_FAILED_TOGETHER:
+                failing.add(part[0])
+            if len(failing) == MAX_FAILED_TOGETHER and (not parts or len(failed) == MAX_FAILED_TOGETHER):
+                raise
         else:
             has_success = True
             failing.clear()
