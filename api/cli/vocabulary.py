@@ -303,8 +303,8 @@ def _body(**entry: Any) -> "VocabularyBody":
 def searches(unanswered: bool, reference: str | None, days: int, limit: int, as_json: bool) -> None:
     """List the texts of searches without results, the most frequent first.
 
-    `none`: nothing was found. `partial`: words were left out. `typos`, `all_typos`, `first_letters`: similar words were
-    taken. Texts are folded, counted by day without who searched, and kept for 30 days.
+    `none`: nothing was found. `partial`: words were left out. `typos`, `all_typos`, `first_letters`, `similar_names`:
+    similar words were taken. Texts are folded, counted by day without who searched, and kept for 30 days.
 
     Example: gear-api searches --unanswered --platform cs2 --days 7
     """

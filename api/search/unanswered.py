@@ -22,7 +22,14 @@ FLUSH_SECONDS: Final = 10.0
 MAX_BUFFERED: Final = 1000  # texts
 MAX_CHARACTERS: Final = 80
 NOTHING: Final = "none"
-READINGS: Final = (NOTHING, Relaxation.PARTIAL, Relaxation.TYPOS, Relaxation.ALL_TYPOS, Relaxation.FIRST_LETTERS)
+READINGS: Final = (
+    NOTHING,
+    Relaxation.PARTIAL,
+    Relaxation.TYPOS,
+    Relaxation.ALL_TYPOS,
+    Relaxation.FIRST_LETTERS,
+    Relaxation.SIMILAR_NAMES,
+)
 """What counts: nothing was found, words were left out, or other words were taken for them."""
 
 # an address of mail, a link, or a number as long as those of telephones, cards and accounts

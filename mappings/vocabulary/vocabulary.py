@@ -15,7 +15,7 @@ from mappings.vocabulary.amounts import AmountWords
 from mappings.vocabulary.entries import Entry, Meaning, Role, Use, entries_of, uses_of, values_of
 from mappings.vocabulary.exclusions import JoinedExclusions
 from mappings.vocabulary.inflection import MIN_WORD_STEM, Inflections, by_last_letter, has_endings, may_end, stems_of
-from mappings.vocabulary.misspellings import Misspellings
+from mappings.vocabulary.misspellings import Misspellings, SimilarNames
 from mappings.vocabulary.phrases import Phrases, beginnings_of
 from mappings.vocabulary.schema import VocabularyFile, VocabularyTerm
 from mappings.vocabulary.segments import Segments
@@ -206,6 +206,10 @@ class Vocabulary(VocabularyFile):
         return Misspellings(dict.fromkeys(chain(*parts)), Homophones(names, self.homophones))
 
     @cached_property
+    def similar_names(self) -> SimilarNames:
+        return SimilarNames(self.finish_names, self.lexicon.entries)
+
+    @cached_property
     def by_sound(self) -> Sounds:
         """Names of finishes and weapons by how they sound."""
         return Sounds((*self.finish_names, *self.fields.get("weapon", ())), self.sounds)
@@ -274,10 +278,9 @@ class Vocabulary(VocabularyFile):
     @cached_property
     def second_meanings(self) -> Mapping[str, tuple[Meaning, ...]]:
         """What letters mean where their first meaning finds nothing."""
-        terms = [
-            VocabularyTerm(spellings=each.spellings, filters=each.otherwise) for each in self.term if each.otherwise
-        ]
-        spelt_so = Vocabulary.model_construct(fields=self.otherwise, term=tuple(terms)).entries
+        others = [each for each in self.term if each.otherwise]
+        terms = tuple(VocabularyTerm(spellings=each.spellings, filters=each.otherwise) for each in others)
+        spelt_so = Vocabulary.model_construct(fields=self.otherwise, term=terms).entries
         return {
             letters: entry.meanings
             for letters, entry in spelt_so.items()

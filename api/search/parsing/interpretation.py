@@ -154,9 +154,19 @@ def _relaxed_terms(
         read = _read_quantities(strict)
         seeds = [each.typed for each in used.quantities if (each.field, each.typed) not in read]
         relaxed += [{"typed": typed, "to": "a seed"} for typed in seeds]
+    if relaxation is Relaxation.SIMILAR_NAMES:
+        relaxed.append(_similar_name(strict, used))
     if relaxation is Relaxation.NAMES and not relaxed:
         relaxed += [{"typed": term.typed, "to": "beginnings of words"} for term in used.terms[-1:]]
     return relaxed
+
+
+def _similar_name(strict: PlatformParse, used: PlatformParse) -> Json:
+    typed, name = (
+        " ".join(term.typed for term in these.terms if term not in other.terms and not term.is_filler)
+        for these, other in ((strict, used), (used, strict))
+    )
+    return {"typed": typed, "to": f"the name that is most like it: {name}"}
 
 
 def _reading_of_filler(term: Term, counts: Collection[int]) -> str:

@@ -62,6 +62,7 @@ class Relaxation(StrEnum):
     TYPOS = "typos"
     ALL_TYPOS = "all_typos"
     FIRST_LETTERS = "first_letters"
+    SIMILAR_NAMES = "similar_names"
     PARTIAL = "partial"
 
 

@@ -28,6 +28,7 @@ from api.search.relaxation.relaxations import (
     single_word,
     translated,
 )
+from api.search.relaxation.similar_names import similar_names
 from api.search.relaxation.stickers import is_carrier, words_of_stickers
 from mappings.fields import OFFERED
 
@@ -85,8 +86,8 @@ def _as_item(item: ParsedQuery) -> list[ParsedQuery]:
 
 
 async def _relaxed(context: SearchContext, base: ParsedQuery, relaxed: Sequence[ParsedQuery]) -> ParsedQuery | None:
-    """The first of these relaxations, or else of the corrections of the base, or else of those that leave words out,
-    that finds something; None if none does.
+    """The first of these relaxations that finds something, or else of the corrections of the base, of the names that
+    it is like, or of those that leave words out; None if none does.
 
     The base is the text, or the offer of a trade post.
     """
@@ -102,6 +103,8 @@ async def _relaxed(context: SearchContext, base: ParsedQuery, relaxed: Sequence[
     singles = [*(replace(word, fuzzy=True) for word in unknown), *finished]
     parsed, matched = await _first_and_words(context, corrected, singles)
     if parsed is not None:
+        return parsed
+    if unknown and (parsed := await _first_with_items(context, similar_names(base))) is not None:
         return parsed
     similar = {word.typed for word in matched if word.fuzzy}
     matching_words -= {word.typed for word in finished if word not in matched}  # other words only begin so

@@ -17,6 +17,7 @@
 - `typos`: unknown words are known ones with a typo; in a text in other letters that is tried first, else last. Each
   word that no offered item has matches similar words too, a filler matches anything.
 - `all_typos`: each correctable word matches similar words; `first_letters`: also with another first letter.
+- `similar_names`: beside a weapon, unknown words are the finish that is written most like them.
 - `partial`: words that nothing has are left out, then one or two that nothing has beside the others, then all that are
   of no known name.
 

@@ -1265,6 +1265,7 @@ class Interpretation(TypedDict):
         "typos",
         "all_typos",
         "first_letters",
+        "similar_names",
         "partial",
     ]
     """

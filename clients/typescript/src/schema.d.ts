@@ -1676,7 +1676,7 @@ export interface components {
          * @description How loosely a text is parsed; docs/text.md says what each allows, and in which order.
          * @enum {string}
          */
-        Relaxation: "strict" | "numbers" | "words" | "sets" | "names" | "fillers" | "either" | "letters" | "stickers" | "seeds" | "prefixes" | "typos" | "all_typos" | "first_letters" | "partial";
+        Relaxation: "strict" | "numbers" | "words" | "sets" | "names" | "fillers" | "either" | "letters" | "stickers" | "seeds" | "prefixes" | "typos" | "all_typos" | "first_letters" | "similar_names" | "partial";
         /**
          * Relaxed
          * @description What was typed, and what it was taken for because nothing was found otherwise.

@@ -71,6 +71,8 @@ OF_THE_PAGE = [
     ("nice ak redline skin", "fillers", ["AK-47 | Redline"]),
     ("dragn lore", "typos", ["Dragon Lore"]),
     ("hyper blast", "all_typos", ["Hyper Beast"]),
+    ("five-seven violet dynamo", "similar_names", ["Five-SeveN | Violent Daimyo"]),
+    ("Glock 18 - Su Elemanteli", "similar_names", ["Glock-18 | Water Elemental"]),
 ]
 
 Item = dict[str, Any]

@@ -2,8 +2,9 @@
 
 import pytest
 
-from mappings.vocabulary.misspellings import TWO_TYPOS, Misspellings, is_typo
+from mappings.vocabulary.misspellings import MIN_SIMILARITY, TWO_TYPOS, Misspellings, SimilarNames, is_typo
 from mappings.vocabulary.sounds import Homophones
+from mappings.vocabulary.vocabulary import Vocabulary
 
 HOMOPHONES = {"zhi": "之", "ying": "鹰", "shui": "水睡", "ling": "灵零", "sha": "沙杀", "mo": "漠莫"}
 SPELLINGS = ["gradient", "granit", "hiperbestia", "hiper", "нож", "градиент", "水灵", "沙漠之鹰", "沙"]
@@ -53,3 +54,15 @@ def test_every_spelling_that_is_a_typo_away_is_found() -> None:
 @pytest.mark.parametrize(("typed", "typos", "is_one"), [("abcd", 0, True), ("abdc", 1, True), ("abdcx", 1, False)])
 def test_typos_are_counted(typed: str, typos: int, is_one: bool) -> None:
     assert is_typo(typed, "abcd", typos) is is_one
+
+
+def test_the_most_similar_names_come_first_each_once_in_any_language() -> None:
+    glossary = Vocabulary(words={"Water Elemental": ("su elementi", "wasserelementar"), "case": ("su",)}).entries
+    names = SimilarNames(("Violent Daimyo", "Violet Murano", "Water Elemental", "Fade"), glossary)
+    similar = names.nearest("violetdynamo")
+    assert list(similar) == ["Violent Daimyo", "Violet Murano"]
+    assert 100 > similar["Violent Daimyo"] > similar["Violet Murano"] >= MIN_SIMILARITY
+    assert names.nearest("suelementi") == {"Water Elemental": 100}
+    assert list(names.nearest("suelementar")) == ["Water Elemental"], "two spellings are like it"
+    assert names.nearest("fa") == {}, "too short"
+    assert names.nearest("tradelock") == {}
