@@ -285,6 +285,11 @@ class AmountWords:
         """What stands between a word and its amount, which is no `1st` or `5%`."""
         return re.compile(rf"\s*(?=(?:between\s+)?{self._sign}?\s*\d)(?!\s*\d+(?:st|nd|rd|th|%)(?!\w))", re.IGNORECASE)
 
+    @cached_property
+    def _sign_last(self) -> re.Pattern[str]:
+        """A currency sign that an amount stands behind (`$2 thousand`)."""
+        return re.compile(rf"(?<!\w){self._sign}\s*$", re.IGNORECASE)
+
     def _is_amount(self, before: str, numeral: str, rest: str) -> bool:
         """Whether a numeral is an amount: it stands behind a bound, or in front of a unit or of a bound of its own."""
         spellings = self._spellings_at(small_letters(f"{numeral}{rest}"), 0) if numeral else ()
@@ -293,7 +298,8 @@ class AmountWords:
         following = self._spellings_at(small_letters(rest), _end_of_blanks(rest, 0))
         if any(each.word in (*_BOUNDS, _ABOUT) and self._amount_next.match(rest, end) for end, each in following):
             return False  # `un massimo di 50$`
-        if self._is_bound(before[-MAX_WORDS:]) or ENGLISH_MONEY.match(rest):
+        has_sign = numeral[:1].isdecimal() and self._sign_last.search(before)
+        if has_sign or self._is_bound(before[-MAX_WORDS:]) or ENGLISH_MONEY.match(rest):
             return True
         if _BOUND_OF_NUMERAL.match(rest) and not _AMOUNT.search(before[-MAX_WORDS:]):
             return True  # `two hundred max`, but not `20 dollars grand max`

@@ -11,8 +11,8 @@ from typing import Any
 
 UNSPACED_LETTERS = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # of scripts whose words follow without blanks
 UNSPACED = re.compile(rf"[{UNSPACED_LETTERS}]")
-HUNDRED, THOUSAND, TEN_THOUSAND = 100, 1000, 10_000  # they multiply what stands before them
-_SCALES = (HUNDRED, THOUSAND, TEN_THOUSAND)
+HUNDRED, THOUSAND, TEN_THOUSAND, MILLION = 100, 1000, 10_000, 1_000_000  # they multiply what stands before them
+_SCALES = (HUNDRED, THOUSAND, TEN_THOUSAND, MILLION)
 _LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")  # of a script that has blanks between words
 _DIGITS = re.compile(r"(?<![\d.,])\d{1,4}(?:[.,]\d{1,2})?\s*$")
 MAX_WORD = 8  # letters of a word that begins with a numeral

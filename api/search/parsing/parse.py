@@ -359,15 +359,17 @@ def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bo
     both = (terms, named) if len(named) < len(terms) else (terms,)
     if [term for term in terms if term.alternatives] and (either := either_finish(terms, vocabulary)):
         return either
-    runs = [" ".join(run) for some in both for run in mere_runs(some)]
-    runs += [
-        meaning.words for term in terms if not term.alternatives for meaning in term.meanings if not meaning.filters
+    runs = [run for some in both for run in mere_runs(some)]
+    names = [{letters_of(each)} for run in runs for each in (run, dict.fromkeys(run))]  # `fade (100% fade)`
+    names += [
+        {letters_of_text(each.words) for each in term.meanings if not each.filters}
+        for term in terms
+        if not term.alternatives
     ]
-    finishes = vocabulary.finishes.intersection(map(letters_of_text, runs))
+    finishes = {frozenset(each & vocabulary.finishes) for each in names} - {frozenset()}
     if len(finishes) != 1:  # an item has one
         return ()
-    (letters,) = finishes
-    return vocabulary.folded_finishes[letters]
+    return tuple(name for letters in sorted(*finishes) for name in vocabulary.folded_finishes[letters])
 
 
 def _has_finish(term: Term, vocabulary: Vocabulary) -> bool:

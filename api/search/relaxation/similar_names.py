@@ -1,15 +1,15 @@
 """Words beside a weapon that are written much like the name of a finish: `five-seven violet dynamo`. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from operator import itemgetter
 
-from api.search.parsing.parse import ParsedQuery, Relaxation, finishes_of, parsed_again
+from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, finishes_of, parsed_again
 from api.search.parsing.words import Term, is_word
 from api.search.relaxation.fillers import with_and_without_fillers
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of, words_of
+from mappings.vocabulary.words import letters_of
 
 MAX_UNKNOWN = 4  # words of a text, for each run of words costs 0.3 ms
 MAX_WORDS = 4  # of a name
@@ -19,7 +19,8 @@ MAX_NAMES = 8  # that are searched for
 def similar_names(strict: ParsedQuery) -> list[ParsedQuery]:
     """The text with a finish in place of words that are written much like it, the most similar first.
 
-    One of the words at least is unknown. The text names a weapon: beside it few names are similar by chance.
+    One of the words at least is unknown, and no others among them are a finish (`redline qqqqq`). The text names a
+    weapon: beside it few names are similar by chance.
     """
     if len(strict.parses) != 1:
         return []
@@ -28,19 +29,18 @@ def similar_names(strict: ParsedQuery) -> list[ParsedQuery]:
     unknown = {at for at, term in enumerate(parse.terms) if _is_unknown(term, vocabulary)}
     if len(unknown) > MAX_UNKNOWN or not any("weapon" in term.fields for term in parse.terms):
         return []
-    runs = {run: letters_of([word.typed for at in run for word in parse.terms[at].words]) for run in _runs(parse.terms)}
-    known = {letters for run, letters in runs.items() if unknown.isdisjoint(run)}
+    letters = {run: letters_of([word.typed for at in run for word in parse.terms[at].words]) for run in _runs(parse)}
+    finishes = [run for run in letters if unknown.isdisjoint(run) and letters[run] in vocabulary.finishes]
     similar = [
         (similarity, run, name)
-        for run, letters in runs.items()
-        if letters not in known
-        for name, similarity in vocabulary.similar_names.nearest(letters).items()
-        if letters_of(words_of(name)) not in known  # `redline qqqqq`
+        for run in letters
+        if not unknown.isdisjoint(run) and not any(set(run).issuperset(finish) for finish in finishes)
+        for name, similarity in vocabulary.similar_names.nearest(letters[run]).items()
     ]
-    most_similar: dict[str, range] = {}
+    run_of: dict[str, range] = {}
     for _, run, name in sorted(similar, key=itemgetter(0), reverse=True):
-        most_similar.setdefault(name, run)
-    relaxed = [_with_name(strict, run, name) for name, run in islice(most_similar.items(), MAX_NAMES)]
+        run_of.setdefault(name, run)
+    relaxed = [_with_name(strict, run, name) for name, run in islice(run_of.items(), MAX_NAMES)]
     both = [each for parsed in relaxed for each in with_and_without_fillers(parsed)]
     return [replace(each, relaxation=Relaxation.SIMILAR_NAMES) for each in both]
 
@@ -51,11 +51,11 @@ def _is_unknown(term: Term, vocabulary: Vocabulary) -> bool:
     return is_word(term) and not is_known
 
 
-def _runs(terms: Sequence[Term]) -> Iterator[range]:
+def _runs(parse: PlatformParse) -> Iterator[range]:
     """The runs of terms that may be one name."""
-    for start in range(len(terms)):
-        for stop in range(start + 1, min(start + MAX_WORDS, len(terms)) + 1):
-            if not _may_be_of_name(terms[stop - 1]):
+    for start in range(len(parse.terms)):
+        for stop in range(start + 1, min(start + MAX_WORDS, len(parse.terms)) + 1):
+            if not _may_be_of_name(parse.terms[stop - 1]):
                 break
             yield range(start, stop)
 

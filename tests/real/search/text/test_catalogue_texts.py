@@ -17,6 +17,7 @@ from urllib3.connectionpool import connection_from_url
 from bench.relevance.judged import ALL_SETS, GROUPS, IN_ROLE, OWN_WORDS, PUBLISHED, SETS, Judgment, Verdict, judge, read
 from bench.relevance.listings import listings_for
 from bench.relevance.score import OVERALL, by_group, misses
+from mappings.vocabulary.misspellings import TWO_TYPOS
 from tests.support.examples import examples
 from tests.support.load import serving_items
 
@@ -50,6 +51,7 @@ PARTLY_MENDED = dict.fromkeys(("in_role/07", "in_role/09", "in_role/10"), (0.95,
 JUDGMENTS = {name: read(file) for name, file in ALL_SETS.items()}
 CASES = json.loads((ROOT / "tests" / "scenarios" / "catalogue" / "texts.json").read_text(encoding="utf-8"))
 SAMPLED_NAMES = examples(100, 300)
+MISTYPED, MISTYPED_FOUND = 100, 0.9
 PAGE = " ".join((ROOT / "docs" / "text.md").read_text(encoding="utf-8").split())
 # Each with its reading, and of which every hit's name has one.
 OF_THE_PAGE = [
@@ -72,7 +74,7 @@ OF_THE_PAGE = [
     ("dragn lore", "typos", ["Dragon Lore"]),
     ("hyper blast", "all_typos", ["Hyper Beast"]),
     ("five-seven violet dynamo", "similar_names", ["Five-SeveN | Violent Daimyo"]),
-    ("Glock 18 - Su Elemanteli", "similar_names", ["Glock-18 | Water Elemental"]),
+    ("glock su elemanteli", "similar_names", ["Glock-18 | Water Elemental"]),
 ]
 
 Item = dict[str, Any]
@@ -175,6 +177,30 @@ def test_every_name_finds_itself_first_however_it_is_typed(client: httpx.Client,
         for typed in (name, folded(name).replace("-", ""), " ".join(words)):
             gear, _ = hits_of(client, typed, limit=1)
             assert ["".join(re.findall(r"[^\W_]+", folded(item["name"]))) for item in gear] == ["".join(words)], typed
+
+
+def mistyped(name: str, chance: random.Random) -> str:
+    """A name with two typos, a long one with three: a letter left out, another one, or two neighbours swapped."""
+    for _ in range(3 if len(name) > TWO_TYPOS else 2):
+        letters = [at for at in range(1, len(name) - 1) if name[at : at + 2].isalpha()]
+        at = chance.choice(letters)
+        first, second = name[at : at + 2]
+        typos = (second, chance.choice("aeiourstln") + second, second + first)
+        name = name[:at] + chance.choice(typos) + name[at + 2 :]
+    return name
+
+
+def test_a_finish_with_several_typos_is_found_beside_its_weapon(client: httpx.Client, listings: list[Item]) -> None:
+    names = sorted({item["name"].rpartition(" (")[0] for item in listings if item["details"]["exterior"]})
+    skins = [name.split(" | ") for name in names if re.fullmatch(r"[\w-]+ \| [A-Z][A-Za-z ]{5,}", name)]
+    chance = random.Random(98)
+    sampled = chance.sample(skins, MISTYPED)
+    pages = [hits_of(client, f"{weapon} {mistyped(finish, chance)}", limit=1)[0] for weapon, finish in sampled]
+    right = [
+        bool(gear) and f"{weapon} | {finish}" in gear[0]["name"]
+        for gear, (weapon, finish) in zip(pages, sampled, strict=True)
+    ]
+    assert sum(right) >= MISTYPED_FOUND * MISTYPED, [sampled[at] for at, is_right in enumerate(right) if not is_right]
 
 
 def test_a_price_sort_of_an_exact_word_has_no_similar_words(client: httpx.Client) -> None:

@@ -44,6 +44,11 @@ GERMAN = Vocabulary(amounts={"under": ("unter", "weniger als"), "eur": ("euro",)
         ("fifty or less", "50 or less"),
         ("player two max 50", "player two max 50"),
         ("under 1.5 thousand", "under 1500"),
+        ("under $2 thousand", "under $2000"),
+        ("below 2.5 million", "below 2500000"),
+        ("under two million five hundred thousand", "under 2500000"),
+        ("за 2 млн", "at most 2000000"),
+        ("m4a4 l'empereur tres peu usee", "m4a4 l'empereur tres peu usee"),  # no euros
         ("player two", "player two"),
         ("two times", "two times"),
         ("under tenacious", "under tenacious"),

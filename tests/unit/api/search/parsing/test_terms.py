@@ -238,24 +238,6 @@ def test_a_float_is_of_what_has_floats(text: str, field: str) -> None:
     assert [quantity.field for quantity in parsed(text).quantities] == [field]
 
 
-@pytest.mark.parametrize(
-    ("text", "finishes"),
-    [
-        ("cheapest doppler", ("doppler",)),
-        ("cheapest ak crimson web", ("crimson web",)),
-        ("cheapest cw", ("crimson web",)),
-        ("cheapest xray", ("x-ray",)),
-        ("m4a4 neo noir", ("neo-noir",)),
-        ("p250 boom", ("boom", "boom!")),
-        ("cheapest fade or doppler", ("fade", "doppler")),
-        ("cheapest ak", ()),
-        ("doppler", ()),
-    ],
-)
-def test_under_an_order_a_finish_is_the_one_of_just_that_name(text: str, finishes: tuple[str, ...]) -> None:
-    assert parsed(text).finishes == finishes
-
-
 def test_each_of_several_weapons_narrows() -> None:
     (weapons, _) = parsed("bayonet or flip slaughter").terms
     assert [option.narrows for option in weapons.options] == [True, True]

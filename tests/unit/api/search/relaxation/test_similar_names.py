@@ -2,10 +2,15 @@
 
 import pytest
 
+from api.search.context import Index, SearchContext
 from api.search.parsing.interpretation import interpretation
 from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
+from api.search.query.request import SearchQuery
+from api.search.relaxation.relax import relax
 from api.search.relaxation.similar_names import MAX_NAMES, similar_names
+from api.search.schemas.search import SearchBody
 from tests.support.platforms import shared_platforms
+from tests.support.search.engines import ScriptedEngine
 
 CS2 = next(iter(shared_platforms()))
 
@@ -67,3 +72,11 @@ def test_on_several_platforms_a_text_has_no_such_name() -> None:
 def test_few_names_are_searched_for() -> None:
     names = names_in("awp dragn kinng elementul hydraa")
     assert 0 < len(set(names)) <= MAX_NAMES
+
+
+async def test_they_are_searched_for_before_words_are_left_out() -> None:
+    engine = ScriptedEngine(lambda request: {"hits": {"total": {"value": int("Violent" in str(request["query"]))}}})
+    text = "five-seven violet dynamo"
+    context = SearchContext(Index(engine, (CS2,)), SearchQuery(SearchBody(query=text), strict(text)))
+    assert (await relax(context)).query.parsed.relaxation == Relaxation.SIMILAR_NAMES
+    assert len(engine.round_trips) == 4
