@@ -119,7 +119,8 @@ _PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
 _PRICE_FORMS = (
     rf"{_START}{_LOW}\s*<=?\s*price\s*<=?\s*{_HIGH}{_END}",
     rf"{_START}{_LOW}\s*{_EXTREME}\s+(?:and\s+)?{_HIGH}\s*{_EXTREME}",  # `50 min 100 max`
-    rf"{_PRICE_WORD}(?:{_AT_MOST}\s*)?{_BETWEEN}(?:~\s?)?{_START}{_LOW}{_TO}(?:~\s?)?{_HIGH}{_END}",  # `~50 to ~60`
+    # `~50 to ~60`, but no share
+    rf"{_PRICE_WORD}(?:{_AT_MOST}\s*)?{_BETWEEN}(?:~\s?)?{_START}{_LOW}{_TO}(?:~\s?)?{_HIGH}{_END}(?!\s*%)",
     rf"{_PRICE_WORD}{_BOUND}\s*(?:{_AROUND})?{_LOW}{_END}",
     rf"{_START}(?P<low>{_NUMBER})(?P<least>\+)(?P<lowafter>\s*{_MARK})",
     rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_AFTER}",

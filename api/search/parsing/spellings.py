@@ -13,6 +13,7 @@ from api.search.parsing.words import (
     few_in,
     finished,
     is_count,
+    is_share,
     names_in,
     words_in,
 )
@@ -304,7 +305,7 @@ class Spellings:
 
     def _is_many_at(self, at: int) -> bool:
         """Whether the number there says how many are wanted, how long, or which share: `50 cases`, `五个`, `20%`."""
-        if self._is_date_at(at) or (self._gaps[at + 1][:1] == "%" and self._letters[at].isdecimal()):
+        if self._is_date_at(at) or is_share(self._letters, self._gaps, at):
             return True
         measure = self._letters[at + 1 : at + 2]
         if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:

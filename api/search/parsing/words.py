@@ -283,5 +283,13 @@ def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Coll
         return bool(count_at(letters, at) or _ORDINAL.fullmatch(letters[at]))
     if count_at(letters, at):
         return True
-    gap = gaps[at + 1]
-    return gap.startswith("%") or (not gap and any(each in fillers for each in letters[at + 1 : at + 2]))
+    is_joined = not gaps[at + 1] and any(each in fillers for each in letters[at + 1 : at + 2])
+    return is_joined or is_share(letters, gaps, at)
+
+
+def is_share(letters: Sequence[str], gaps: Sequence[str], at: int) -> bool:
+    """Whether the word there is a share, or the first of two: `20%`, `95-100%`."""
+    if not letters[at].isdecimal():
+        return False
+    gap = gaps[at + 1].strip()
+    return gap.startswith("%") or (gap in ("-", "–") and at + 1 < len(letters) and is_share(letters, gaps, at + 1))
