@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from bench.clients import wrk
 from bench.peers import services
 from bench.peers.checkout import Checkout
 from bench.peers.data import Data
@@ -76,6 +77,7 @@ def search(
         opensearch_url=opensearch_url,
     )
     data = Data(items, opensearch_url, folder.resolve())
+    wrk.program()  # before the loads, which take minutes
     data.load(with_plain=checkout is None, beside=checkout)
     circumstances = results.circumstances(items=items, data=data.digest(), workers=workers)
     measured, circumstances["memory"] = _measure_searches(data, selection, plan)

@@ -42,6 +42,15 @@ class Run:
         return self.items / self.microseconds * 1e6
 
 
+def program() -> str:
+    """The path of wrk; raises FailedRunError where it is not installed."""
+    path = shutil.which("wrk")
+    if path is None:
+        message = "wrk makes the load: install it by `apt-get install wrk`, or from your system's packages"
+        raise FailedRunError(message)
+    return path
+
+
 def run(
     address: str,
     path: str,
@@ -57,11 +66,17 @@ def run(
 
     With an `idempotency_prefix` each request has an `Idempotency-Key` of its own that begins with it.
     """
-    program = shutil.which("wrk")
-    if program is None:
-        message = "wrk makes the load: install it by `apt-get install wrk`, or from your system's packages"
-        raise FailedRunError(message)
-    command: list[str] = [program, "-s", str(SCRIPT), "-t", "1", "-c", str(clients), "-d", f"{max(1, round(seconds))}s"]
+    command: list[str] = [
+        program(),
+        "-s",
+        str(SCRIPT),
+        "-t",
+        "1",
+        "-c",
+        str(clients),
+        "-d",
+        f"{max(1, round(seconds))}s",
+    ]
     command += ["--timeout", "30s"]
     for name, value in headers.items():
         command += ["-H", f"{name}: {value}"]
