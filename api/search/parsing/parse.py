@@ -204,12 +204,12 @@ def parse_text(
 
 
 def parsed_again(strict: ParsedQuery, text: str, numbers: Numbers = Numbers.QUANTITIES) -> ParsedQuery:
-    """Another way of writing or reading the text, parsed for the same platforms."""
-    parses = (
+    """Another way of writing or reading the text or a part of it, parsed for the same platforms, in its order."""
+    parses = [
         parse_text(text, each.platform, has_order=strict.has_order, of_listing=strict.is_listing, numbers=numbers)
         for each in strict.parses
-    )
-    return replace(strict, parses=tuple(parses))
+    ]
+    return replace(strict, parses=tuple(replace(parse, sort=parse.sort or strict.sort) for parse in parses))
 
 
 def _parsed_pieces(
@@ -361,11 +361,8 @@ def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bo
         return either
     runs = [run for some in both for run in mere_runs(some)]
     names = [{letters_of(each)} for run in runs for each in (run, dict.fromkeys(run))]  # `fade (100% fade)`
-    names += [
-        {letters_of_text(each.words) for each in term.meanings if not each.filters}
-        for term in terms
-        if not term.alternatives
-    ]
+    alone = [term for term in terms if not term.alternatives]
+    names += [{letters_of_text(each.words) for each in term.meanings if not each.filters} for term in alone]
     finishes = {frozenset(each & vocabulary.finishes) for each in names} - {frozenset()}
     if len(finishes) != 1:  # an item has one
         return ()

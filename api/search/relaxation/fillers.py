@@ -114,7 +114,5 @@ def is_of_one_weapon(strict: ParsedQuery) -> bool:
 
 
 def _part(strict: ParsedQuery, text: str) -> ParsedQuery:
-    """A part of the text, parsed for the same platforms, in the order that the whole text asks for."""
-    parsed = parsed_again(strict, text)
-    parses = tuple(replace(parse, sort=parse.sort or strict.sort) for parse in parsed.parses)
-    return replace(parsed, text=text, parses=parses, relaxation=Relaxation.FILLERS)
+    """A part of the text, parsed for the same platforms."""
+    return replace(parsed_again(strict, text), text=text, relaxation=Relaxation.FILLERS)

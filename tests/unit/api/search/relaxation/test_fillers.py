@@ -4,6 +4,7 @@ import pytest
 
 from api.search.parsing.parse import ParsedQuery, parse_query
 from api.search.relaxation.fillers import for_another_thing, is_of_one_weapon, offered_items, without_fillers
+from api.search.relaxation.relaxations import misspelt
 from mappings.platforms import Platform
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
@@ -66,3 +67,5 @@ def test_a_weapon_named_twice_is_one(text: str, is_one: bool) -> None:
 def test_an_item_of_a_text_comes_in_the_order_that_the_text_asks_for() -> None:
     (item,) = offered_items(strict("the cheapest AK-47 | Nightwish listing"))
     assert (item.text.strip(), item.sort) == ("AK-47 | Nightwish listing", "price_asc")
+    (mistyped,) = offered_items(strict("the cheapest AK-47 | Nightwish (feild testd) listing"))
+    assert {each.sort for each in misspelt(mistyped)} == {"price_asc"}
