@@ -45,6 +45,7 @@ class VocabularyFile(StrictModel):
     # the same, of words that names are made of, read where the text as it stands finds nothing
     glossary: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     term: tuple[VocabularyTerm, ...] = ()  # what is more than one value of one field
+    bracketed: Mapping[str, str] = Field(default_factory=dict)  # {word in brackets: English}: `(or)`, gold in French
     finish_names: tuple[str, ...] = ()  # their words belong together
     sorts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)  # {sort: spellings} that ask for an order
 
@@ -62,6 +63,8 @@ class VocabularyFile(StrictModel):
     purposes: tuple[str, ...] = ()  # between a thing and the one that it is for: `crown foil sticker for my awp`
     requests: Letters = frozenset()  # with these, what is counted is wanted itself: `need 4x crown foil`
     bearers: Letters = frozenset()  # but beside these on an item: `need a gun 4x crown foil`
+    # of a finish for its pattern (`blue gem`): beside another finish they say nothing
+    patterns: Letters = frozenset()
     foreign_goods: Letters = frozenset()  # sold elsewhere: never corrected, left out beside a weapon alone (`robux`)
 
     # Exclusion, alternatives and conjunction: how the words beside these are meant.

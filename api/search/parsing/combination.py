@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from api.search.parsing.spellings import YEAR
 from api.search.parsing.words import Term
-from mappings.vocabulary.entries import Meaning
+from mappings.vocabulary.entries import Meaning, Role
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text
 
@@ -59,6 +59,18 @@ def either_finish(terms: Sequence[Term], vocabulary: Vocabulary) -> tuple[str, .
     if not names or not vocabulary.finishes.issuperset(names):
         return ()
     return tuple(name for letters in dict.fromkeys(names) for name in vocabulary.folded_finishes[letters])
+
+
+def says_nothing_of_items(terms: Sequence[Term], vocabulary: Vocabulary, *, is_sorted: bool) -> bool:
+    """Whether the terms only join what is said beside them, or are fillers beside an order.
+
+    `float < 0.02 and price < 12`, `low float only`.
+    """
+    if is_sorted and all(term.is_filler and not term.meanings for term in terms):
+        return True
+    entries = [vocabulary.entries.get(letters_of([term.typed])) for term in terms]
+    joins = [entry is not None and entry.role in (Role.ALTERNATIVE, Role.CONJUNCTION) for entry in entries]
+    return bool(terms) and terms[0].is_filler and all(joins)
 
 
 def is_pasted_name(text: str, terms: Sequence[Term], vocabulary: Vocabulary) -> bool:

@@ -81,7 +81,8 @@ def _intersection(first: Json, second: Json) -> Json:
 
 def _bounds(quantity: Quantity) -> Json:
     ends = (("min", quantity.low), ("max", quantity.high))
-    return {name: _number(end) for name, end in ends if end is not None}
+    bounds = {name: _number(end) for name, end in ends if end is not None}
+    return {"count": bounds} if quantity.field == "attachments" else bounds
 
 
 def _number(value: Decimal) -> int | float:

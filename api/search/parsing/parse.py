@@ -10,10 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum, auto
 
-from api.search.parsing.combination import either_finish, is_pasted_name, with_skins, without_article
+from api.search.parsing.combination import (
+    either_finish,
+    is_pasted_name,
+    says_nothing_of_items,
+    with_skins,
+    without_article,
+)
 from api.search.parsing.links import is_listing
 from api.search.parsing.numerals import with_digits
-from api.search.parsing.pasted import PRICE_IN_KEYS, trade_part, unpacked
+from api.search.parsing.pasted import PRICE_IN_KEYS, trade_part, unpacked, with_english_names
 from api.search.parsing.quantities import (
     ASKING_PRICE,
     Quantity,
@@ -25,9 +31,17 @@ from api.search.parsing.quantities import (
 )
 from api.search.parsing.spellings import ONE_VALUE
 from api.search.parsing.terms import parse_words
-from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, Word, attached_follows, mere_runs
+from api.search.parsing.words import (
+    MAX_JOIN,
+    ParsedWords,
+    Term,
+    Word,
+    is_counted,
+    mere_runs,
+    with_most_attached,
+)
 from mappings.platforms import Platform
-from mappings.vocabulary.entries import Meaning, Role, values_of
+from mappings.vocabulary.entries import Meaning, values_of
 from mappings.vocabulary.exclusions import wanted
 from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -153,9 +167,7 @@ def parse_text(
     of_listing: bool = False,
     numbers: Numbers = Numbers.QUANTITIES,
 ) -> PlatformParse:
-    """Parses for one platform; `of_listing`: it was the link of an item, so a skin without another quality is a plain
-    one.
-    """
+    """Parses for one platform; `of_listing`: it was an item's link, so a skin of no other quality is a plain one."""
     if not text.strip():  # most searches are by filters alone
         return PlatformParse(platform)
     vocabulary = platform.merged_vocabulary
@@ -163,7 +175,7 @@ def parse_text(
     if numbers is Numbers.WORDS:
         quantities = [quantity for quantity in quantities if quantity.certain]
     elif numbers is Numbers.SEEDS:
-        quantities = with_bare_seeds(text, quantities)
+        quantities = with_bare_seeds(text, quantities, lambda typed: letters_of_text(typed) in vocabulary.entries)
     pieces = list(text_between(text, quantities))
     if ASKING_PRICE in text:  # where no price is asked (`ak47 b/o`) it says nothing
         pieces = [piece.replace(ASKING_PRICE, " ") for piece in pieces]
@@ -176,8 +188,8 @@ def parse_text(
         terms = without_article(with_skins(terms, vocabulary), vocabulary)
     if of_listing and vocabulary.plain and _is_plain_skin(terms):
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
-    if quantities and terms and terms[0].is_filler and all(_joins(term, vocabulary) for term in terms):
-        terms = []  # `float < 0.02 and price < 12`
+    if (quantities or sorts) and says_nothing_of_items(terms, vocabulary, is_sorted=bool(sorts)):
+        terms = []
     if quantities and not sorts and _OF_LINE.search(text) and is_pasted_name(text, terms, vocabulary):
         quantities = with_asking_price(text, quantities)
     sort = _sort(sorts, quantities)
@@ -236,22 +248,17 @@ def _parsed_pieces(
 
 def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quantity]]:
     """The text, amounts in it written in digits and English, and its quantities."""
-    text = trade_part(text, vocabulary.is_payment)
+    text = trade_part(with_english_names(text, vocabulary), vocabulary.is_payment)
     if (keys := PRICE_IN_KEYS.search(text)) is not None and _names_weapon(text, vocabulary):
         text = f"{text[: keys.start()]} {text[keys.end() :]}"
     text = with_digits(text, vocabulary)
-    return text, quantities_of(
+    quantities = quantities_of(
         text,
         lambda number: vocabulary.is_split_spelling(words_of(number)),
-        lambda rest: _is_counted(rest, vocabulary),
+        lambda rest: is_counted(rest, vocabulary),
         lambda: may_have_float(words_of(text), vocabulary),
     )
-
-
-def _is_counted(text: str, vocabulary: Vocabulary) -> bool:
-    """Whether a text begins with what the number before it counts: hours, stickers."""
-    letters = [letters_of_text(word) for word in text.split()]
-    return attached_follows(letters, 0, vocabulary) or vocabulary.begins_with_measure(letters)
+    return text, with_most_attached(text, quantities, vocabulary, lambda rest: _names_weapon(rest, vocabulary))
 
 
 def _names_weapon(text: str, vocabulary: Vocabulary) -> bool:
@@ -261,11 +268,6 @@ def _names_weapon(text: str, vocabulary: Vocabulary) -> bool:
 def _wanted_meanings(words: Sequence[str], vocabulary: Vocabulary) -> list[Meaning]:
     entries = wanted([entry for _, _, entry in vocabulary.longest_spellings([letters_of([word]) for word in words])])
     return [meaning for entry in entries for meaning in entry.meanings]
-
-
-def _joins(term: Term, vocabulary: Vocabulary) -> bool:
-    entry = vocabulary.entries.get(letters_of([term.typed]))
-    return entry is not None and entry.role in (Role.ALTERNATIVE, Role.CONJUNCTION)
 
 
 def may_have_float(words: Sequence[str], vocabulary: Vocabulary) -> bool:
@@ -351,11 +353,12 @@ def _is_plain_skin(terms: Sequence[Term]) -> bool:
 def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bool) -> tuple[str, ...]:
     """The words that together are a finish: beside a weapon, its kind or an order, the one of just that name is meant.
 
-    So `karambit doppler`, `doppler knife` and `cheapest doppler` are no Gamma Doppler.
+    So `karambit doppler`, `doppler knife`, `cheapest doppler` and `doppler or fade` are no Gamma Doppler.
     """
-    if not (is_ordered or any(_has_finish(term, vocabulary) for term in terms)):
-        return ()
     named = [term for term in terms if not term.is_filler]
+    is_of_item = is_ordered or any(_has_finish(term, vocabulary) for term in terms)
+    if not is_of_item and (len(named) > 1 or not any(term.alternatives for term in named)):
+        return ()
     both = (terms, named) if len(named) < len(terms) else (terms,)
     if [term for term in terms if term.alternatives] and (either := either_finish(terms, vocabulary)):
         return either

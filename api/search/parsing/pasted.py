@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 
 from api.search.parsing.links import links_as_names
+from mappings.vocabulary.vocabulary import Vocabulary
+from mappings.vocabulary.words import letters_of_text
 
 # what a browser adds to the name of a picture that is kept
 _PICTURE = re.compile(r"(?:\s*\(\d{1,3}\))?\.(?:png|jpe?g|webp|gif|avif|bmp)\s*$", re.IGNORECASE)
@@ -55,6 +57,8 @@ PRICE_IN_KEYS = re.compile(
 )
 # how rare a pattern is, no seed: `karambit blue gem #1`, `#1 scar pattern`
 _RANK = re.compile(r"(?<=gem\s)#\d(?!\S)|(?<!\S)#\d(?=\s+(?:blue\s?gem|\w+\s+pattern)(?!\w))", re.IGNORECASE)
+# words of two scripts without a blank: `ГротStatTrak™`
+_NEXT_SCRIPT = re.compile(r"(?<=[^\W\d_A-Za-z])(?=[A-Z][a-z]{2})")
 # a letter that is drawn out (`faaaade`, `plsss`); `III` is a number
 _THRICE = re.compile(r"([^\W\d_])\1\1", re.IGNORECASE)
 _DRAWN_OUT = re.compile(r"([^\W\d_])(?!\1)([^\W\d_ivxIVX])\2{3,}(?!\2)(?=[^\W\d_])", re.IGNORECASE)
@@ -84,6 +88,7 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str
     (_RATIO, " "),
     (_TRADABLE, " "),
     (_RANK, " "),
+    (_NEXT_SCRIPT, " "),
 )
 # `[H] knife [W] keys`: what somebody has, and what they want for it
 _TRADE_MARK = re.compile(
@@ -91,6 +96,32 @@ _TRADE_MARK = re.compile(
 )
 # between what is wanted and what else would do
 _OR_ELSE = re.compile(r"\s*(?:[,;|+&]|(?<!\w)or(?!\w))\s*", re.IGNORECASE)
+
+
+_BRACKETED = re.compile(r"\((\w+)\)")
+_PLURAL = re.compile(r"(?<=\w)s(?!\w)", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+_MAX_NAME = 5  # words of a finish
+
+
+def with_english_names(text: str, vocabulary: Vocabulary) -> str:
+    """The text, words that mean another thing in brackets in English (`FURIA (or)`), and finishes in the singular.
+
+    Those are the names of several words: `dragon lores`.
+    """
+    if "(" in text:
+        text = _BRACKETED.sub(lambda match: f"({vocabulary.bracketed.get(match[1].lower(), match[1])})", text)
+    for plural in reversed([*_PLURAL.finditer(text)]):
+        text = _singular(text, plural.start(), vocabulary)
+    return text
+
+
+def _singular(text: str, end: int, vocabulary: Vocabulary) -> str:
+    """The text without the letter there, where it ends several words that are a finish but for that."""
+    words = [*_WORD.finditer(text, 0, end)][-_MAX_NAME:]
+    names = [letters_of_text(text[word.start() : end]) for word in words[:-1]]
+    is_plural = any(name in vocabulary.finishes and not vocabulary.is_known(f"{name}s") for name in names)
+    return text[:end] + text[end + 1 :] if is_plural else text
 
 
 def unpacked(text: str) -> str:

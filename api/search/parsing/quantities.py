@@ -44,7 +44,7 @@ _NO = (
 )
 _AT_MOST = (
     r"(?P<most>(?:<=?|=<|≤|(?<!\S)[\u301c\uff5e]|(?<!\w)"
-    r"(?:(?:at\s+or\s+)?(?:under|below)(?:\s+or\s+at)?|sub|max(?:imum)?|budget|within|up\s?to|at\s+most|less\s+than|cheaper\s+than"
+    r"(?:(?:at\s+or\s+)?(?:under|below)(?:\s+or\s+at)?|sub|max(?:imum)?|budget|within|up\s?to|at\s+most|(?:less|fewer|cheaper)\s+than"
     rf"|{_NO}\s+(?:over|above|past|more\s+than|higher\s+than|greater\s+than|exceed(?:ing)?|worse\s+than))"
     r"(?![^\W\d])(?:\s+(?:of|price|is)(?!\w))?[.:]?))"
 )
@@ -81,16 +81,18 @@ _SHARE = r"(?:0[.,]\d{1,30}|\.\d{1,30})"
 _ANY_SHARE = rf"(?:{_SHARE}|[01](?:[.,]0+)?)"
 _NO_MARK = rf"(?!{_MARK}|\s+{_MARK}(?!\s*\d))"  # nor one of the next number
 _FLOAT = rf"(?<!{_WORD})(?:float|fv|wear)s?(?:\s+(?:value|rating))?(?![^\W\d])"
-_FLOAT_WORD = rf"{_FLOAT}\s*[:=]?\s*"
+_FLOAT_WORD = rf"{_FLOAT}\s*(?:[:=]|(?:of|is)(?!\w))?\s*"
 _SEEDS = r"(?P<seeds>\d{1,9}(?:\s*(?:[,/]|,?\s*(?<!\w)(?:or|and)(?!\w))\s*#?\d{1,9})*)"
 _SEED = r"(?:(?:paint\s*)?(?:seed|pattern|template)s?(?:\s+(?:id|index|number|no))?|id)"
 _PATTERN = re.compile(r"(?i)pattern|template")
 _FLOAT_SAID = re.compile(r"(?i)float|fv|wear")
 _STRICT = re.compile(
-    r"(?!<=|>=|.*\bat\b)(?:[<>]|under|below|sub|less|cheaper|over|above|more)", re.IGNORECASE | re.DOTALL
+    r"(?!<=|>=|.*\bat\b)(?:[<>]|under|below|sub|less|fewer|cheaper|over|above|more)", re.IGNORECASE | re.DOTALL
 )
 _DIGIT = re.compile(r"\d")
-_BARE_SEED = re.compile(rf"(?<![^\s(\[{UNSPACED_LETTERS}])[0-9]{{3}}(?![^\s)\],{UNSPACED_LETTERS}])")
+_BARE_SEED = re.compile(
+    rf"(?<![^\s(\[{UNSPACED_LETTERS}])(?:[0-9]{{3}}|[pP]\s?[0-9]{{2,3}})(?![^\s)\],{UNSPACED_LETTERS}])"
+)
 
 _FLOAT_FORMS = (
     rf"(?:{_FLOAT_WORD})?{_START}(?P<low>0[.,]\d{{1,30}})(?P<open>[x\u0445\u00d7]{{1,6}})(?!\w)(?:\s*{_FLOAT})?",
@@ -226,14 +228,13 @@ def either_ranges(quantities: Sequence[Quantity]) -> list[Quantity]:
     return floats if is_either else []
 
 
-def with_bare_seeds(text: str, quantities: list[Quantity]) -> list[Quantity]:
-    """The quantities, and as seeds the numbers of three digits that stand alone, any of them, in their order."""
+def with_bare_seeds(text: str, quantities: list[Quantity], is_value: Callable[[str], bool]) -> list[Quantity]:
+    """The quantities, and as seeds, any of them, numbers of three digits that stand alone, and `p69` but not `p90`."""
+    free = [match for match in _BARE_SEED.finditer(text) if not is_value(match.group())]
     free = [
-        match
-        for match in _BARE_SEED.finditer(text)
-        if not any(match.start() < other.end and other.start < match.end() for other in quantities)
+        each for each in free if not any(each.start() < other.end and other.start < each.end() for other in quantities)
     ]
-    values = tuple(int(match.group()) for match in free)
+    values = tuple(int(match.group().lstrip("pP ")) for match in free)
     seeds = (
         Quantity(match.group(), match.start(), match.end(), "seed", certain=False, values=values) for match in free
     )

@@ -5,15 +5,17 @@ The index holds every name's words and the joins of two and three of them: `ak 4
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from itertools import groupby
 from operator import attrgetter
 
+from api.search.parsing.quantities import Quantity
 from mappings.vocabulary.entries import Entry, Meaning, Role
 from mappings.vocabulary.numerals import UNSPACED, Numerals
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of, words_of
+from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
 MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in products.json
 MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
@@ -26,8 +28,9 @@ _MIN_NICKNAME = 4  # letters: models have fewer (`g3sg1`)
 _COUNT = re.compile(r"(\d{1,4})x|x(\d{1,4})")
 _ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th|[dh])")  # of a birthday; days and hours of a trade lock
 MAX_FEW = 5  # as many things as an item carries
-_NUMBER = re.compile(r"\d{1,3}")
+_FEW = frozenset(map(Decimal, range(1, MAX_FEW + 1)))
 _MAX_ATTACHED_NAME = 2  # words between how many and `stickers`: `3 holo stickers`
+_NUMBER = re.compile(r"\d{1,3}")
 
 
 @dataclass(frozen=True)
@@ -243,6 +246,12 @@ def few_in(word: str, numerals: Numerals) -> int:
     return count if count <= MAX_FEW else 0
 
 
+def is_counted(text: str, vocabulary: Vocabulary) -> bool:
+    """Whether a text begins with what the number before it counts: hours, stickers."""
+    letters = [letters_of_text(word) for word in text.split()]
+    return attached_follows(letters, 0, vocabulary) or vocabulary.begins_with_measure(letters)
+
+
 def attached_follows(letters: Sequence[str], at: int, vocabulary: Vocabulary) -> bool:
     """Whether what is put on items follows, or what says so: behind a few words of its name, or a filler or measure."""
     if at < len(letters) and letters[at] in vocabulary.ignored and letters[at] not in vocabulary.carriers:
@@ -273,6 +282,29 @@ def attached_at(word: str, letters: Sequence[str], at: int, vocabulary: Vocabula
 def _is_attached(entry: Entry | None, vocabulary: Vocabulary) -> bool:
     """Whether it is what is put on items, or says so."""
     return entry is not None and (vocabulary.is_attached(entry.meanings) or entry.role is Role.ATTACHED_AFTER)
+
+
+def with_most_attached(
+    text: str, quantities: list[Quantity], vocabulary: Vocabulary, names_weapon: Callable[[str], bool]
+) -> list[Quantity]:
+    """The quantities, a bound of a price as how many things a weapon has on it at most: `awp up to 2 stickers`."""
+    for at, each in enumerate(quantities):
+        if each.field == "price" and each.low is None and each.high in _FEW and not each.currency:
+            quantities[at] = _number_attached(text, each, vocabulary, names_weapon) or each
+    return quantities
+
+
+def _number_attached(
+    text: str, quantity: Quantity, vocabulary: Vocabulary, names_weapon: Callable[[str], bool]
+) -> Quantity | None:
+    word = next(iter(words_of(text[quantity.end :])), "")
+    if not word or not _is_attached(vocabulary.spelling_at([letters_of([word])], 0)[1], vocabulary):
+        return None
+    end = text.index(word, quantity.end) + len(word)
+    if quantity.high is None or not names_weapon(f"{text[: quantity.start]} {text[end:]}"):
+        return None
+    typed, most = text[quantity.start : end], quantity.high - quantity.is_strict
+    return replace(quantity, typed=typed, end=end, field="attachments", high=most, is_strict=False)
 
 
 def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Collection[str]) -> bool:

@@ -315,4 +315,5 @@ def _quantity(quantity: Quantity, minor_digits: int) -> Clause:
     if quantity.field == "price":
         return price_range(quantity.low, quantity.high, minor_digits)
     bounds = (("gte", quantity.low), ("lte", quantity.high))
-    return {"range": {quantity.field: {name: float(bound) for name, bound in bounds if bound is not None}}}
+    field = "attachmentCount" if quantity.field == "attachments" else quantity.field
+    return {"range": {field: {name: float(bound) for name, bound in bounds if bound is not None}}}

@@ -9,7 +9,7 @@ from api.search.parsing.words import Term, is_word, names_in
 from api.search.relaxation.fillers import without_fillers
 from api.search.relaxation.relaxations import MIN_SENTENCE, other_meanings, with_similar_words
 from api.search.relaxation.stickers import STICKER_COUNTS, words_of_names
-from mappings.vocabulary.words import letters_of, words_of
+from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
 MAX_LEFT_OUT = 5  # words of which one or two are left out
 
@@ -60,9 +60,10 @@ def partials(strict: ParsedQuery, matching_words: Collection[str], similar: Coll
 def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQuery]:
     """The relaxations that leave out mere words of no known name: of a few one, then two of them, at last all.
 
-    Those that are `unknown` are left out in each. Where a weapon or a type has another name, the last ones leave out
-    one more word that stands for words of names, or for a rarity (`awp lightning strike sonho de consumo`), and in a
-    sentence all that are a name by themselves (`mp9 for every eco that i play`: Eco is a finish).
+    The first one leaves out nicknames of patterns, all others those that are `unknown`. Where a weapon or a type has
+    another name, the last ones leave out one more word that stands for words of names, or for a rarity (`awp lightning
+    strike sonho de consumo`), and in a sentence all that are a name by themselves (`mp9 for every eco that i play`: Eco
+    is a finish).
     """
     words = _words(strict)
     mere_words = words.mere - words.of_names
@@ -77,6 +78,7 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
     if mere_words or words.base is not strict or _are_of_sets(others, words.base):
         names.append(others)
     chance: list[set[str]] = []
+    patterns = _patterns(words.base)
     if any(map(_names_thing, words.base.parses)):
         by_chance = dict.fromkeys(
             term.typed for term in words.terms if _may_be_chance(term) and term.typed not in on_item
@@ -87,7 +89,7 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
         chance = [{each} for each in by_chance if named - {each}][:MAX_LEFT_OUT]
         if sum(term.is_filler for parse in strict.parses for term in parse.terms) >= MIN_SENTENCE:
             chance += _words_by_chance(words, certain, by_chance)
-    different = dict.fromkeys(map(frozenset, (*some, *(mere_words | more for more in (*names, *chance)))))
+    different = dict.fromkeys(map(frozenset, (patterns, *some, *(mere_words | more for more in (*names, *chance)))))
     return _with_other_meanings([_without(words.base, removal, by_chance=True) for removal in different])
 
 
@@ -141,6 +143,18 @@ def _may_be_left_out(term: Term, parse: PlatformParse) -> bool:
     return is_beside_weapon or (term.is_color and _names_thing(parse)) or is_word(term)
 
 
+def _patterns(base: ParsedQuery) -> set[str]:
+    """The nicknames of patterns in a text that names something else, too."""
+    patterns = {term.typed for parse in base.parses for term in parse.terms if _is_pattern(term, parse)}
+    others = [term for parse in base.parses for term in parse.terms if term.typed not in patterns]
+    return set() if all(term.fields or term.is_filler for term in others) else patterns
+
+
+def _is_pattern(term: Term, parse: PlatformParse) -> bool:
+    """Whether it is a nickname of a pattern, which says nothing beside another finish: `blue gem`."""
+    return letters_of_text(term.typed) in parse.platform.merged_vocabulary.patterns
+
+
 def _is_kind(term: Term) -> bool:
     """Whether it is a kind of weapon: what is opened, or on an item, may be said beside one."""
     return term.fields == {"type"} and not term.otherwise and not any(meaning.words for meaning in term.meanings)
@@ -155,7 +169,8 @@ def _without(parsed: ParsedQuery, words: Collection[str], *, by_chance: bool = F
     """Without these mere words, and those `by_chance`; None if that changes nothing or leaves nothing known."""
 
     def is_left_out(term: Term, parse: PlatformParse) -> bool:
-        may_be = _may_be_left_out(term, parse) or (by_chance and (_may_be_chance(term) or _is_kind(term)))
+        may_be = _may_be_left_out(term, parse) or _is_pattern(term, parse)
+        may_be = may_be or (by_chance and (_may_be_chance(term) or _is_kind(term)))
         return term.typed in words and may_be
 
     def stripped(parse: PlatformParse) -> PlatformParse:

@@ -12,7 +12,7 @@
 - `letters`: the text in letters that look like the typed ones or are on the same keys, or in English.
 - `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item. `4x crown foil` is read so
   before `4x` is left out, unless it names a weapon, a type or a finish.
-- `seeds`: a number of three digits between blanks is a seed.
+- `seeds`: a number of three digits between blanks is a seed, and one behind `p` that is no weapon (`p69`).
 - `prefixes`: every word without a meaning may be unfinished (`usp orio mw`).
 - `typos`: unknown words are known ones with a typo; in a text in other letters that is tried first, else last. Each
   word that no offered item has matches similar words too, a filler matches anything.
@@ -33,6 +33,7 @@ from api.search.parsing.words import Term, Word, is_word
 from api.search.relaxation.changes import relaxation_of, with_terms
 from api.search.relaxation.fillers import for_another_thing, with_and_without_fillers, without_fillers
 from api.search.relaxation.letters import in_english, other_letters, without_typos
+from api.search.relaxation.lists import may_be_list
 from api.search.relaxation.sets import words_of_sets
 from api.search.relaxation.stickers import (
     introduces_stickers,
@@ -223,23 +224,37 @@ def other_meanings(parsed: ParsedQuery) -> list[ParsedQuery]:
 
 
 def either(strict: ParsedQuery) -> list[ParsedQuery]:
-    """Any of the weapons and types that a text names where it names nothing else: `karambit, talon or gloves`.
+    """Any of the weapons and types that a text names where it names nothing else, or of its weapons or collections.
 
-    What is put on items is not one of them: in `glock sticker` it is for the weapon.
+    `karambit, talon or gloves`, `fade awp, mp7 and mac-10`: an item has one weapon and one collection.
     """
+    joins = [_any_named, *([_any_of_a_field] if may_be_list(strict.text, names_weapon=True) else [])]
+    ways = (tuple(map(joined, strict.parses)) for joined in joins)
+    return [replace(strict, parses=parses, relaxation=Relaxation.EITHER) for parses in ways if parses != strict.parses]
 
-    def joined(parse: PlatformParse) -> PlatformParse:
-        named = [term for term in parse.terms if not term.is_filler]
-        narrowing = [term for term in named if term.narrows]
-        is_list = len(narrowing) > 1 and all(term.fields for term in named)
-        if not is_list or any(parse.platform.merged_vocabulary.is_attached(term.meanings) for term in narrowing):
-            return parse
-        first, *options = (replace(option, alternatives=()) for term in narrowing for option in term.options)
-        others = [term for term in named if not term.narrows]
-        return replace(parse, terms=(replace(first, alternatives=tuple(options)), *others))
 
-    parses = tuple(joined(parse) for parse in strict.parses)
-    return [] if parses == strict.parses else [replace(strict, parses=parses, relaxation=Relaxation.EITHER)]
+def _any_named(parse: PlatformParse) -> PlatformParse:
+    """Any of the things that are all it names, not what is put on items: in `glock sticker` it is for the weapon."""
+    named = [term for term in parse.terms if not term.is_filler]
+    narrowing = [term for term in named if term.narrows]
+    is_list = len(narrowing) > 1 and all(term.fields for term in named)
+    if not is_list or any(parse.platform.merged_vocabulary.is_attached(term.meanings) for term in narrowing):
+        return parse
+    return replace(parse, terms=(_any_of(narrowing), *(term for term in named if not term.narrows)))
+
+
+def _any_of_a_field(parse: PlatformParse) -> PlatformParse:
+    terms = parse.terms
+    for field in ("weapon", "set"):
+        named = [term for term in terms if term.fields == {field}]
+        if len(named) > 1:
+            terms = (_any_of(named), *(term for term in terms if term not in named))
+    return replace(parse, terms=terms)
+
+
+def _any_of(terms: Sequence[Term]) -> Term:
+    first, *options = (replace(option, alternatives=()) for term in terms for option in term.options)
+    return replace(first, alternatives=tuple(options))
 
 
 def _and_other_meanings(parsed: ParsedQuery | None) -> list[ParsedQuery]:

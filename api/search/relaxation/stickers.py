@@ -57,8 +57,8 @@ def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
 def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
     """The parse of a text that says how many stickers an item has, and not which; None: no such.
 
-    `ak with 4 stickers` has four, `ak with nice stickers` any. `4 stickers` alone says how many are wanted, and `4x`
-    before a weapon how many of it.
+    `ak with 4 stickers` has four, `ak with nice stickers` and `stickers on ak` any. `4 stickers` alone says how many
+    are wanted, and `4x` before a weapon how many of it.
     """
     vocabulary = parse.platform.merged_vocabulary
     kinds = [at for at, term in enumerate(parse.terms) if says_attached(term, vocabulary)]
@@ -66,7 +66,10 @@ def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
         return _with_so_many_carried(parse)
     before = [*takewhile(lambda term: term.is_filler, reversed(parse.terms[: kinds[0]]))]
     carrier = next((term for term in before if term.carries), None)
-    counted = next((term for term in (*before, *parse.terms[kinds[0] + 1 :][:1]) if term.count), carrier)
+    beside = parse.terms[kinds[0] + 1 :][:2]
+    is_on = len(beside) > 1 and letters_of([beside[0].typed]) in vocabulary.carried_by and beside[1].narrows
+    carrier = beside[0] if is_on and kinds[0] == 0 else carrier
+    counted = next((term for term in (*before, *beside[:1]) if term.count), carrier)
     others = [term for at, term in enumerate(parse.terms) if not term.is_filler and at not in kinds]
     if counted is None or not (others or any(term.carries for term in parse.terms)):
         return None

@@ -20,6 +20,7 @@ CS2 = next(iter(shared_platforms()))
         ("karambit fade (100% fade)", ("fade",)),
         ("데저트 이글 주홍 불길", ("blaze", "blaze orange")),  # which both are called so
         ("cheapest fade or doppler", ("fade", "doppler")),
+        ("cheapest dragon lores and fire serpents", ("dragon lore", "fire serpent")),
         ("cheapest ak", ()),
         ("doppler", ()),
     ],

@@ -215,3 +215,15 @@ def test_what_a_colour_means_where_no_name_has_it_is_a_rarity() -> None:
     assert dict(filters for meaning in term.otherwise for filters in meaning.filters) == {
         "rarity": ("Classified", "Exotic", "Superior")
     }
+
+
+def test_fillers_say_nothing_beside_an_order() -> None:
+    for text in ("low float only", "show me the cheapest please"):
+        assert parse_query(text, [CS2]).parses[0].terms == ()
+    assert parse_query("cheapest skins", [CS2]).parses[0].terms
+
+
+def test_a_word_in_brackets_may_be_of_another_language() -> None:
+    french, plain = (parse_query(text, [CS2]).parses[0].terms for text in ("FURIA (or)", "FURIA (holo)"))
+    assert [term.typed for term in french] == ["FURIA", "gold"]
+    assert [term.typed for term in plain] == ["FURIA", "holo"]

@@ -261,11 +261,13 @@ def test_a_bare_number_may_be_a_word_too(text: str, sure: bool) -> None:  # a ta
 
 def test_numbers_of_three_digits_that_stand_alone_may_be_seeds() -> None:
     def seeds(text: str) -> list[tuple[int, ...]]:
-        return [quantity.values for quantity in with_bare_seeds(text, quantities_in(text)) if quantity.field == "seed"]
+        quantities = with_bare_seeds(text, quantities_in(text), lambda typed: typed == "p250")
+        return [quantity.values for quantity in quantities if quantity.field == "seed"]
 
     assert seeds("ak case hardened 661") == [(661,)]
     assert seeds("661淬火ak") == [(661,)]
     assert seeds("661 under 100 670") == [(661, 670), (661, 670)]  # either
+    assert seeds("ak ch p69 p 387") == [(69, 387), (69, 387)]
     assert seeds("ak-47 p250 2014 m249 ak-661 57") == []
 
 

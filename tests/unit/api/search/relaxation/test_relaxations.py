@@ -180,6 +180,14 @@ def test_any_of_several_kinds_is_meant_where_nothing_is_all_of_them() -> None:
     names = relaxations(strict("karambit gloves fade"))  # one of them has the name
     assert "either" not in [each.relaxation for each in names]
     assert "either" not in [each.relaxation for each in relaxations(strict("glock sticker"))]
+    for text, field, values in (
+        ("fade awp, mp7 and mac-10", "weapon", {"AWP", "MP7", "MAC-10"}),
+        ("2018 Nuke & 2018 Inferno Collection", "set", {"The 2018 Nuke Collection", "The 2018 Inferno Collection"}),
+    ):
+        either = next(each for each in relaxations(strict(text)) if each.relaxation == "either")
+        first = either.parses[0].terms[0]
+        assert values_of([meaning for option in first.options for meaning in option.meanings], field) == values
+    assert "either" not in [each.relaxation for each in relaxations(strict("deagle conspiracy nova"))]
 
 
 def test_a_word_for_skins_is_what_has_a_float_where_no_kind_is_said() -> None:
@@ -202,3 +210,9 @@ def test_a_year_in_a_title_of_skins_is_a_date_but_in_a_name() -> None:
     assert without("best ak skins 2025") == ["ak"]
     assert without("best ak skins katowice 2014") == ["ak", "katowice", "2014"]
     assert without("best ak redline 2014") == ["ak", "redline", "2014"]
+
+
+def test_a_number_behind_a_p_is_a_seed_unless_that_is_a_weapon() -> None:
+    for text, seeds in (("ak ch p661", [(661,)]), ("ak ch p 69 mw", [(69,)]), ("p250 franklin", []), ("ak p90", [])):
+        read = [query.parses[0].quantities for query in relaxations(strict(text)) if query.relaxation == "seeds"]
+        assert [quantity.values for quantities in read[:1] for quantity in quantities] == seeds

@@ -30,6 +30,7 @@ CS2 = next(iter(shared_platforms()))
         ("akステッカー4枚", ["ak"], 4),
         ("ak with 4 identical stickers", ["ak"], 4),
         ("any ak under 30 with nice stickers", ["ak"], 0),
+        ("stickers on glock", ["glock"], 0),
     ],
 )
 def test_so_many_stickers_are_on_the_item(text: str, others: list[str], count: int) -> None:
