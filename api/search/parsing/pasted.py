@@ -94,14 +94,12 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str
 _TRADE_MARK = re.compile(
     r"(?<!\w)(?:[\[(<{]\s*(?P<mark>have|want|h|w)\s*[\])>}]|(?P<label>have|want|h|w)\s*:)", re.IGNORECASE
 )
-# between what is wanted and what else would do
-_OR_ELSE = re.compile(r"\s*(?:[,;|+&]|(?<!\w)or(?!\w))\s*", re.IGNORECASE)
-
-
+# a word that may mean another thing so: `FURIA (or)`
 _BRACKETED = re.compile(r"\((\w+)\)")
-_PLURAL = re.compile(r"(?<=\w)s(?!\w)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _MAX_NAME = 5  # words of a finish
+# between what is wanted and what else would do
+_OR_ELSE = re.compile(r"\s*(?:[,;|+&]|(?<!\w)or(?!\w))\s*", re.IGNORECASE)
 
 
 def with_english_names(text: str, vocabulary: Vocabulary) -> str:
@@ -111,17 +109,15 @@ def with_english_names(text: str, vocabulary: Vocabulary) -> str:
     """
     if "(" in text:
         text = _BRACKETED.sub(lambda match: f"({vocabulary.bracketed.get(match[1].lower(), match[1])})", text)
-    for plural in reversed([*_PLURAL.finditer(text)]):
-        text = _singular(text, plural.start(), vocabulary)
+    words = [*_WORD.finditer(text)]
+    for at in range(len(words) - 1, 0, -1):
+        end = words[at].end() - 1
+        if text[end] in "sS" and letters_of_text(words[at].group()[:-1]) in vocabulary.words_of_finishes:
+            starts = [word.start() for word in words[max(0, at - _MAX_NAME + 1) : at]]
+            names = [letters_of_text(text[start:end]) for start in starts]
+            if any(name in vocabulary.finishes and not vocabulary.is_known(f"{name}s") for name in names):
+                text = text[:end] + text[end + 1 :]
     return text
-
-
-def _singular(text: str, end: int, vocabulary: Vocabulary) -> str:
-    """The text without the letter there, where it ends several words that are a finish but for that."""
-    words = [*_WORD.finditer(text, 0, end)][-_MAX_NAME:]
-    names = [letters_of_text(text[word.start() : end]) for word in words[:-1]]
-    is_plural = any(name in vocabulary.finishes and not vocabulary.is_known(f"{name}s") for name in names)
-    return text[:end] + text[end + 1 :] if is_plural else text
 
 
 def unpacked(text: str) -> str:
