@@ -19,7 +19,7 @@ from api.search.parsing.combination import (
 )
 from api.search.parsing.links import is_listing
 from api.search.parsing.numerals import with_digits
-from api.search.parsing.pasted import PRICE_IN_KEYS, trade_part, unpacked, with_english_names
+from api.search.parsing.pasted import PRICE_IN_KEYS, trade_part, unpacked
 from api.search.parsing.quantities import (
     ASKING_PRICE,
     Quantity,
@@ -248,7 +248,7 @@ def _parsed_pieces(
 
 def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quantity]]:
     """The text, amounts in it written in digits and English, and its quantities."""
-    text = trade_part(with_english_names(text, vocabulary), vocabulary.is_payment)
+    text = trade_part(text, vocabulary)
     if (keys := PRICE_IN_KEYS.search(text)) is not None and _names_weapon(text, vocabulary):
         text = f"{text[: keys.start()]} {text[keys.end() :]}"
     text = with_digits(text, vocabulary)

@@ -98,11 +98,12 @@ _TRADE_MARK = re.compile(
 _BRACKETED = re.compile(r"\((\w+)\)")
 _WORD = re.compile(r"\w+")
 _MAX_NAME = 5  # words of a finish
+_MAY_BE_NAME = re.compile(r"\(|\w\W+\w+s(?!\w)", re.IGNORECASE)  # what has one of these, or several words in the plural
 # between what is wanted and what else would do
 _OR_ELSE = re.compile(r"\s*(?:[,;|+&]|(?<!\w)or(?!\w))\s*", re.IGNORECASE)
 
 
-def with_english_names(text: str, vocabulary: Vocabulary) -> str:
+def _with_english_names(text: str, vocabulary: Vocabulary) -> str:
     """The text, words that mean another thing in brackets in English (`FURIA (or)`), and finishes in the singular.
 
     Those are the names of several words: `dragon lores`.
@@ -147,11 +148,13 @@ def _of_items(text: str) -> str:
     return without if without.strip() else text
 
 
-def trade_part(text: str, is_payment: Callable[[str], bool]) -> str:
+def trade_part(text: str, vocabulary: Vocabulary) -> str:
     """Of a trade post what is wanted, or what is offered where only a payment is wanted; else the text.
 
-    The numbers of a list are separators (`1) ak redline 2) awp asiimov`).
+    The numbers of a list are separators (`1) ak redline 2) awp asiimov`). Names are in English and in the singular.
     """
+    if _MAY_BE_NAME.search(text):
+        text = _with_english_names(text, vocabulary)
     if text.count(")") > text.count("("):
         text = _NEXT_NUMBER.sub("; ", text)
     marks = list(_TRADE_MARK.finditer(text))
@@ -165,7 +168,7 @@ def trade_part(text: str, is_payment: Callable[[str], bool]) -> str:
         name = (mark["mark"] or mark["label"])[0].lower()
         parts.setdefault(name, text[mark.end() : end])
     wanted = _OR_ELSE.split(parts.get("w", ""))
-    items = [each for each in wanted if each.strip() and not is_payment(each)]
+    items = [each for each in wanted if each.strip() and not vocabulary.is_payment(each)]
     if len(items) < len(wanted):
         return " / ".join(items) or parts.get("h") or text
     return parts["w"]
