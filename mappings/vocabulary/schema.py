@@ -63,8 +63,7 @@ class VocabularyFile(StrictModel):
     purposes: tuple[str, ...] = ()  # between a thing and the one that it is for: `crown foil sticker for my awp`
     requests: Letters = frozenset()  # with these, what is counted is wanted itself: `need 4x crown foil`
     bearers: Letters = frozenset()  # but beside these on an item: `need a gun 4x crown foil`
-    # of a finish for its pattern (`blue gem`): beside another finish they say nothing
-    patterns: Letters = frozenset()
+    patterns: Letters = frozenset()  # nicknames of a finish for its pattern: `blue gem` says nothing beside another one
     foreign_goods: Letters = frozenset()  # sold elsewhere: never corrected, left out beside a weapon alone (`robux`)
 
     # Exclusion, alternatives and conjunction: how the words beside these are meant.

@@ -108,8 +108,7 @@ def _with_english_names(text: str, vocabulary: Vocabulary) -> str:
 
     Those are the names of several words: `dragon lores`.
     """
-    if "(" in text:
-        text = _BRACKETED.sub(lambda match: f"({vocabulary.bracketed.get(match[1].lower(), match[1])})", text)
+    text = _BRACKETED.sub(lambda match: f"({vocabulary.bracketed.get(match[1].lower(), match[1])})", text)
     words = [*_WORD.finditer(text)]
     for at in range(len(words) - 1, 0, -1):
         end = words[at].end() - 1

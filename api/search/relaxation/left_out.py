@@ -169,9 +169,8 @@ def _without(parsed: ParsedQuery, words: Collection[str], *, by_chance: bool = F
     """Without these mere words, and those `by_chance`; None if that changes nothing or leaves nothing known."""
 
     def is_left_out(term: Term, parse: PlatformParse) -> bool:
-        may_be = _may_be_left_out(term, parse) or _is_pattern(term, parse)
-        may_be = may_be or (by_chance and (_may_be_chance(term) or _is_kind(term)))
-        return term.typed in words and may_be
+        is_chance = by_chance and (_may_be_chance(term) or _is_kind(term) or _is_pattern(term, parse))
+        return term.typed in words and (is_chance or _may_be_left_out(term, parse))
 
     def stripped(parse: PlatformParse) -> PlatformParse:
         ignored = [term for term in parse.terms if is_left_out(term, parse)]

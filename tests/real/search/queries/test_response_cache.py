@@ -79,10 +79,11 @@ async def test_the_second_time_the_engine_is_only_asked_whether_anything_changed
 
 
 async def test_who_asks_at_the_same_time_shares_that_question(app: RunningApp, engine_requests: list[str]) -> None:
-    await search_response(app, BODIES[0])
-    while set(engine_requests) != {"refresh"}:  # a new index may be refreshed once more by itself
+    for _ in range(5):  # a new index may be refreshed once more by itself
         engine_requests.clear()
         await search_response(app, BODIES[0])
+        if engine_requests == ["refresh"]:
+            break
     engine_requests.clear()
     responses = await asyncio.gather(*(search_response(app, BODIES[0]) for _ in range(50)))
     assert all(response["total"] == len(ITEMS) for response in responses)
