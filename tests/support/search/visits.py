@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final
@@ -10,6 +11,8 @@ from typing import Any, Final
 SEARCH: Final = str(Path(__file__).parents[3] / "api" / "search") + "/"
 SHORT: Final = 12
 """Lines of a function that a reader need not open where it calls only such functions: its name says what it does."""
+
+_recording: ContextVar["Visits"] = ContextVar("recording")
 
 
 @contextmanager
@@ -31,9 +34,13 @@ class Visits:
 
     @contextmanager
     def recorded(self) -> Iterator[None]:
-        """Records what runs in this thread meanwhile."""
-        with profiled(self._profile):
-            yield
+        """Records what the caller runs meanwhile, in its own task and those that it starts."""
+        token = _recording.set(self)
+        try:
+            with profiled(self._profile):
+                yield
+        finally:
+            _recording.reset(token)
 
     def modules(self) -> list[str]:
         """The modules that are visited, one after the other, to the last new one; each function is read once."""
@@ -44,7 +51,9 @@ class Visits:
         return stays
 
     def _profile(self, frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and _is_search(frame.f_code) and frame.f_code not in self._callers:
+        if event != "call" or not _is_search(frame.f_code) or frame.f_code in self._callers:
+            return
+        if _recording.get(None) is self:  # not a task of the app's own, which happens to run meanwhile
             caller = frame.f_back
             while caller is not None and not _is_search(caller.f_code):
                 caller = caller.f_back
