@@ -8,7 +8,7 @@ from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, par
 from api.search.parsing.words import Term
 from api.search.relaxation.lists import may_be_list
 from api.search.relaxation.trade_posts import items_in
-from mappings.vocabulary.entries import Role
+from mappings.vocabulary.entries import Role, values_of
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.words import letters_of
 
@@ -25,6 +25,19 @@ def without_fillers(strict: ParsedQuery, matching_words: Collection[str] = ()) -
         return replace(parse, terms=terms) if is_said else parse
 
     parses = tuple(stripped(parse) for parse in strict.parses)
+    return None if parses == strict.parses else replace(strict, parses=parses, relaxation=Relaxation.FILLERS)
+
+
+def without_wear(strict: ParsedQuery) -> ParsedQuery | None:
+    """Things that have no float without an exterior, which then only says that they are new: `новые кейсы`."""
+
+    def stripped(parse: PlatformParse) -> PlatformParse:
+        types = {kind for term in parse.terms for kind in values_of(term.meanings, "type")}
+        if not types or not types <= parse.platform.merged_vocabulary.without_float:
+            return parse
+        return replace(parse, terms=tuple(term for term in parse.terms if term.fields != {"exterior"}))
+
+    parses = tuple(map(stripped, strict.parses))
     return None if parses == strict.parses else replace(strict, parses=parses, relaxation=Relaxation.FILLERS)
 
 

@@ -31,7 +31,7 @@ from api.search.parsing.numerals import with_digits
 from api.search.parsing.parse import Numbers, ParsedQuery, PlatformParse, Relaxation, parsed_again
 from api.search.parsing.words import Term, Word, is_word
 from api.search.relaxation.changes import relaxation_of, with_terms
-from api.search.relaxation.fillers import for_another_thing, with_and_without_fillers, without_fillers
+from api.search.relaxation.fillers import for_another_thing, with_and_without_fillers, without_fillers, without_wear
 from api.search.relaxation.letters import in_english, other_letters, without_typos
 from api.search.relaxation.lists import may_be_list
 from api.search.relaxation.sets import words_of_sets
@@ -41,6 +41,7 @@ from api.search.relaxation.stickers import (
     is_on_named_item,
     says_attached,
     says_it_is_on_items,
+    with_any_stickers,
     words_of_stickers,
 )
 from mappings.vocabulary.words import words_of
@@ -91,6 +92,8 @@ def loose(strict: ParsedQuery) -> Iterator[ParsedQuery]:
     if seeds is not None and any(term.carries for term in strict.options):
         yield from words_of_stickers(seeds)  # `ak case hardened 661 with navi holo`
     yield from _and_other_meanings(words_as_prefixes(without or strict))
+    yield from _and_other_meanings(without_wear(without or strict))
+    yield from with_any_stickers(without or strict)
 
 
 def corrections(strict: ParsedQuery, matching_words: Collection[str]) -> list[ParsedQuery]:

@@ -80,6 +80,17 @@ def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
     return replace(parse, terms=(*others, Term(words, is_attached=True, count=counted.count)))
 
 
+def with_any_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
+    """A weapon beside the mere word `sticker` has one, whichever: `p250 crimson kimono mw sticker`."""
+    vocabulary = strict.parses[0].platform.merged_vocabulary
+    kinds = [term for term in strict.parses[0].terms if vocabulary.is_attached(term.meanings)]
+    if len(strict.parses) != 1 or not kinds or not any("weapon" in term.fields for term in strict.parses[0].terms):
+        return []
+    others = [term for term in strict.parses[0].terms if term not in kinds]
+    parse = replace(strict.parses[0], terms=(*others, Term(kinds[0].words, is_attached=True)))
+    return [replace(strict, parses=(parse,), relaxation=Relaxation.STICKERS)]
+
+
 def _with_so_many_carried(parse: PlatformParse) -> PlatformParse | None:
     """The same where nothing but `with` stands behind the number, in scripts without blanks, as in `四贴红线ak`.
 
