@@ -3,8 +3,10 @@
 import orjson
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from api.errors import ERRORS, ApiError, from_validation
 from api.http.request_id import REQUEST_ID_HEADER, request_id
@@ -49,8 +51,20 @@ def error_of(exception: Exception) -> ApiError:
     return ApiError("internal")
 
 
+def _allowed_methods(request: Request) -> str:
+    """The methods that the path takes, of all its routes; the framework names those of the first one."""
+    routes = [route for route in request.app.routes if isinstance(route, APIRoute)]
+    path = next(route.path for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    of_path = [route for route in routes if route.path == path]
+    documented = [route for route in of_path if route.include_in_schema] or of_path
+    methods = {method for route in documented for method in route.methods or ()}
+    return ", ".join(sorted(methods | {"HEAD"} if "GET" in methods else methods))
+
+
 async def _respond(request: Request, exception: Exception) -> Response:
     error = error_of(exception)
+    if isinstance(exception, HTTPException) and error.code == "method_not_allowed":
+        error.headers = {"Allow": _allowed_methods(request)}
     if isinstance(exception, StoreUnavailable):
         log.warning("the order store does not answer", cause=str(exception))
     elif error.code == "search_unavailable" and error.message and "authorization" not in request.headers:

@@ -177,6 +177,18 @@ async def test_another_method_is_a_405_that_says_which_are_allowed(app: RunningA
     assert method not in response.headers["Allow"].split(", ")
 
 
+async def test_all_methods_of_a_path_are_allowed(app: RunningApp) -> None:
+    expected = {
+        "/v1/gear/1": "GET, HEAD",
+        "/v1/gear/search": "POST",
+        "/v1/searches": "GET, HEAD, POST",
+        "/health/live": "GET, HEAD",
+        "/docs": "GET, HEAD",
+    }
+    for path, methods in expected.items():
+        assert (await app.client.patch(path)).headers["Allow"] == methods, path
+
+
 @pytest.mark.parametrize(
     "path", [*(path for method, path, _ in ROUTES if method == "GET"), *OPEN, "/docs", "/orders/x"]
 )
