@@ -49,7 +49,7 @@ from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
 # Fields of which a text may name several alternatives: names of items contain no other words of these fields.
 ALTERNATIVE_FIELDS = ONE_VALUE | {"rarity"}
-_OF_LINE = re.compile(r"\||\s[-\u2013\u2014]\s")  # what a line of a list has beside its amount
+_OF_LINE = re.compile(r"\||\s(?:[-\u2013\u2014]\s|\()")  # what a line of a list has beside its amount
 # Worth about the same, so an amount in one of them is taken as it stands.
 _NEAR_CURRENCIES = frozenset({"USD", "EUR", "GBP"})
 # Letters, digits and signs of amounts as East Asian keyboards write them; other punctuation stays.

@@ -135,7 +135,8 @@ _PRICE_FORMS = (
 ASKED = "ASK"  # the currency of `ASKING_PRICE`
 PLAIN_AMOUNT = re.compile(rf"(?:{_MARK}\s*)?{_NUMBER}(?:\s*{_UNIT})?", re.IGNORECASE)
 _BARE = re.compile(_NUMBER, re.IGNORECASE)
-_ENDS_WITH_DASH = re.compile(r"\s[-\u2013\u2014]\s*$")
+# a dash, or the bracket around an amount: `(~$272)`
+_BEFORE_ASKED = re.compile(r"\s(?:[-\u2013\u2014]\s*|\(\s*[~\u2248]?\s?)$")
 _HAS_WORD = re.compile(r"\w")
 
 
@@ -244,7 +245,7 @@ def with_bare_seeds(text: str, quantities: list[Quantity], is_value: Callable[[s
 def with_asking_price(text: str, quantities: list[Quantity]) -> list[Quantity]:
     """The quantities of a pasted line, the amount that ends it as the price that is asked: `AK-47 | Redline - $15`.
 
-    A line has a market name with an amount in a currency, or a dash before its amount.
+    A line has a market name with an amount in a currency, or a dash or a bracket before its amount.
     """
     last = quantities[-1]
     if last.field != "price" or not PLAIN_AMOUNT.fullmatch(last.typed) or _HAS_WORD.search(text, last.end):
@@ -252,7 +253,7 @@ def with_asking_price(text: str, quantities: list[Quantity]) -> list[Quantity]:
     before = text[: last.start]
     # a watch has a bare one: `/alert AK-47 | Redline 14.50`
     is_pasted = "|" in before and not _BARE.fullmatch(last.typed)
-    if not (is_pasted or _ENDS_WITH_DASH.search(before)):
+    if not (is_pasted or _BEFORE_ASKED.search(before)):
         return quantities
     return [*quantities[:-1], replace(last, typed=f"{last.typed} {ASKING_PRICE}", currency=ASKED)]
 
@@ -310,7 +311,7 @@ def _price(match: re.Match[str]) -> Quantity | None:
         for end in ("low", "high")
     )
     units = low_units + high_units
-    currency = next(filter(None, map(_currency, units)), None)
+    currency = next(filter(None, map(_currency, sorted(units, key="$".__eq__))), None)  # `$50 CAD`
     if groups.get("high") is not None:
         certain = bool(units or groups.get("between") or "price" in match.group().lower())
         if not certain and not _may_be_prices(groups):

@@ -331,6 +331,8 @@ class Spellings:
         """Whether a thing is behind the digit there, and nothing or a filler before: `1 ak`, `looking 4 knives`."""
         if len(self._letters[at]) > 1 or at + 1 == len(self._words):
             return False
+        if at == 0 and self._letters[0] == "1" and self._gaps[1].isspace() and self._letters[1].isalpha():
+            return True  # `1 blue laminate`
         _, entry = self._spelling_at(at + 1)
         meanings = entry.meanings if entry is not None else ()
         is_thing = bool(values_of(meanings, "weapon") or values_of(meanings, "type"))

@@ -33,7 +33,8 @@ def without_wear(strict: ParsedQuery) -> ParsedQuery | None:
 
     def stripped(parse: PlatformParse) -> PlatformParse:
         types = {kind for term in parse.terms for kind in values_of(term.meanings, "type")}
-        if not types or not types <= parse.platform.merged_vocabulary.without_float:
+        has_weapon = any("weapon" in term.fields for term in parse.terms)
+        if not types or has_weapon or not types <= parse.platform.merged_vocabulary.without_float:
             return parse
         return replace(parse, terms=tuple(term for term in parse.terms if term.fields != {"exterior"}))
 

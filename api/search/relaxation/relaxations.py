@@ -12,6 +12,7 @@
 - `letters`: the text in letters that look like the typed ones or are on the same keys, or in English.
 - `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item. `4x crown foil` is read so
   before `4x` is left out, unless it names a weapon, a type or a finish.
+  At last a weapon beside the mere word `sticker` has any.
 - `seeds`: a number of three digits between blanks is a seed, and one behind `p` that is no weapon (`p69`).
 - `prefixes`: every word without a meaning may be unfinished (`usp orio mw`).
 - `typos`: unknown words are known ones with a typo; in a text in other letters that is tried first, else last. Each
@@ -93,7 +94,7 @@ def loose(strict: ParsedQuery) -> Iterator[ParsedQuery]:
         yield from words_of_stickers(seeds)  # `ak case hardened 661 with navi holo`
     yield from _and_other_meanings(words_as_prefixes(without or strict))
     yield from _and_other_meanings(without_wear(without or strict))
-    yield from with_any_stickers(without or strict)
+    yield from with_any_stickers(strict)
 
 
 def corrections(strict: ParsedQuery, matching_words: Collection[str]) -> list[ParsedQuery]:

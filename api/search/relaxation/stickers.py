@@ -82,12 +82,13 @@ def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
 
 def with_any_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     """A weapon beside the mere word `sticker` has one, whichever: `p250 crimson kimono mw sticker`."""
-    vocabulary = strict.parses[0].platform.merged_vocabulary
-    kinds = [term for term in strict.parses[0].terms if vocabulary.is_attached(term.meanings)]
-    if len(strict.parses) != 1 or not kinds or not any("weapon" in term.fields for term in strict.parses[0].terms):
+    (parse, *others), terms = strict.parses, strict.parses[0].terms
+    kinds = [term for term in terms if parse.platform.merged_vocabulary.is_attached(term.meanings)]
+    has_weapon = any("weapon" in term.fields for term in terms)
+    if others or not (kinds and has_weapon) or any(map(introduces_stickers, terms)):
         return []
-    others = [term for term in strict.parses[0].terms if term not in kinds]
-    parse = replace(strict.parses[0], terms=(*others, Term(kinds[0].words, is_attached=True)))
+    of_item = (term for term in terms if term not in kinds and not term.is_filler)
+    parse = replace(parse, terms=(*of_item, Term(kinds[0].words, is_attached=True)))
     return [replace(strict, parses=(parse,), relaxation=Relaxation.STICKERS)]
 
 

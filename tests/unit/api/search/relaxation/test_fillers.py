@@ -3,7 +3,7 @@
 import pytest
 
 from api.search.parsing.parse import ParsedQuery, parse_query
-from api.search.relaxation.fillers import for_another_thing, is_of_one_weapon, offered_items, without_fillers
+from api.search.relaxation.fillers import for_another_thing, is_of_one_weapon, offered_items, without_fillers, without_wear
 from api.search.relaxation.relaxations import misspelt
 from mappings.platforms import Platform
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -50,6 +50,14 @@ def test_a_thing_for_a_weapon_or_a_craft_is_wanted_itself() -> None:
 def test_fillers_in_a_name_stay(text: str, left: str) -> None:
     parsed = without_fillers(strict(text)) or strict(text)
     assert " ".join(term.typed for term in parsed.parses[0].terms) == left
+
+
+def test_an_exterior_says_nothing_of_what_has_no_float() -> None:
+    parsed = without_wear(strict("новые кейсы gamma"))
+    assert parsed is not None
+    assert [term.typed for term in parsed.parses[0].terms] == ["кейсы", "gamma"]
+    for text in ("новые ножи", "fn ak sticker", "fn redline", "gamma case"):
+        assert without_wear(strict(text)) is None, text
 
 
 @pytest.mark.parametrize(
