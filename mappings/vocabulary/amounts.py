@@ -223,10 +223,13 @@ class AmountWords:
                 continue  # of no amount (`MP9 最便宜`), or of the next one
             if spelling.word == _OR and not self._amount_next.match(text, end):
                 continue
-            if _is_letter(text[end : end + 1]) and spelling.word in TRAILING_BOUNDS and is_taken(at):
+            is_of_word = _is_letter(text[end : end + 1])
+            if is_of_word and spelling.word in TRAILING_BOUNDS and is_taken(at):
                 continue  # the beginning of another word (`P250 超新星`)
-            if spelling.word == _ABOUT and is_name(text[max(0, at - MAX_WORDS) : at]):
-                continue  # `ak 47 or so`
+            may_be_amount = spelling.word in (_OR, *ENGLISH_UNITS) and not is_of_word  # `ump 45 dollars`
+            is_of_next = spelling.word != _ABOUT and self._amount_next.match(text, end)
+            if not (may_be_amount or is_of_next) and is_name(text[max(0, at - MAX_WORDS) : at]):
+                continue  # `ak 47 or so`, `P90 美杜莎`, `ump-45 złoty bizmut`
             bounds = self._spellings_at(letters, _end_of_blanks(text, end), after_unit=spelling.word not in _BOUNDS)
             words = ((to, each.word.removeprefix(_AFTER_UNIT)) for to, each in bounds)
             bound_end, bound = next(((to, word) for to, word in words if word in _BOUNDS_AFTER), (end, ""))

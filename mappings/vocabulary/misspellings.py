@@ -7,8 +7,9 @@ typos are told by what is left of them.
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from math import ceil
 
 from rapidfuzz import fuzz, process
 
@@ -22,6 +23,7 @@ MIN_SIMILAR_LETTERS = 3  # of what is much like a name
 # Of 347 names with two or three typos each, a weapon beside them, 342 are found at 66, 333 at 70, 316 at 74 (and 255
 # without); at 60, words that are no names are taken for one.
 MIN_SIMILARITY = 66
+MIN_TRANSLATED = 80  # of a name in one of many languages: one typo in five letters
 MAX_SIMILAR = 4  # spellings
 MAX_CACHED = 4096  # words with what they stand for: the readings of a text have most words in common
 _BITS = 61  # of a set of letters; Latin ones have one each, and so have Cyrillic ones
@@ -67,17 +69,18 @@ class Misspellings:
 class SimilarNames:
     """Names in English and in translation, looked up by the letters that they have in common with what is typed."""
 
-    def __init__(self, names: Iterable[str], glossary: Mapping[str, Entry]) -> None:
-        """The glossary: {letters of a spelling: what it translates}."""
+    def __init__(
+        self, names: Iterable[str], glossary: Mapping[str, Entry], spellings: Mapping[str, Entry] | None = None
+    ) -> None:
+        """The glossary: {letters of a spelling: what it translates}; `spellings`, of whole names, are many more."""
         english = {letters_of(words_of(name)): name for name in names}
-        translated = {
-            letters: english[name]
-            for letters, entry in glossary.items()
-            for meaning in entry.meanings
-            if (name := letters_of(words_of(meaning.words))) in english
-        }
-        self._names = translated | english
+        self._names = _translated(glossary, english) | english
         self._spellings = list(self._names)
+        translated = _translated(spellings or {}, english)
+        self._by_length = defaultdict[int, list[str]](list)
+        for letters in translated.keys() - self._names.keys():
+            self._by_length[len(letters)].append(letters)
+        self._names = translated | self._names
 
     def nearest(self, letters: str) -> dict[str, float]:
         """The most similar names with their similarity, of 100, the most similar first.
@@ -86,13 +89,31 @@ class SimilarNames:
         """
         if len(letters) < MIN_SIMILAR_LETTERS:
             return {}
-        spellings = process.extract(
-            letters, self._spellings, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, limit=MAX_SIMILAR
-        )
+        spellings = _nearest(letters, self._spellings, MIN_SIMILARITY)
+        if len(letters) >= MIN_LETTERS:
+            share = MIN_TRANSLATED / (200 - MIN_TRANSLATED)  # a name of fewer letters is less similar
+            lengths = range(ceil(len(letters) * share), int(len(letters) / share) + 1)
+            of_length = [spelling for length in lengths for spelling in self._by_length.get(length, ())]
+            spellings = sorted([*spellings, *_nearest(letters, of_length, MIN_TRANSLATED)], key=lambda each: -each[1])
         nearest: dict[str, float] = {}
-        for spelling, similarity, _ in spellings:
+        for spelling, similarity in spellings:
             nearest.setdefault(self._names[spelling], similarity)
         return nearest
+
+
+def _translated(entries: Mapping[str, Entry], english: Mapping[str, str]) -> dict[str, str]:
+    """The names that are translated, by the letters of their translations."""
+    return {
+        letters: english[name]
+        for letters, entry in entries.items()
+        for meaning in entry.meanings
+        if (name := letters_of(words_of(meaning.words))) in english
+    }
+
+
+def _nearest(letters: str, spellings: Sequence[str], least: float) -> list[tuple[str, float]]:
+    similar = process.extract(letters, spellings, scorer=fuzz.ratio, score_cutoff=least, limit=MAX_SIMILAR)
+    return [(spelling, similarity) for spelling, similarity, _ in similar]
 
 
 def _set_of(letters: str) -> int:

@@ -207,7 +207,7 @@ class Vocabulary(VocabularyFile):
 
     @cached_property
     def similar_names(self) -> SimilarNames:
-        return SimilarNames(self.finish_names, self.lexicon.entries)
+        return SimilarNames(self.finish_names, self.lexicon.entries, self.entries)
 
     @cached_property
     def by_sound(self) -> Sounds:
