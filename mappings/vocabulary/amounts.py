@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from mappings.vocabulary.misspellings import MisspeltWords
 from mappings.vocabulary.numerals import (
     UNSPACED,
     UNSPACED_LETTERS,
@@ -43,6 +44,7 @@ CURRENCIES = {
 }
 CURRENCY_WORDS = "|".join(word for words in CURRENCIES.values() for word in words)
 ENGLISH_UNITS = (*CURRENCY_WORDS.split("|"), "cents", "cent")
+_ENGLISH_WORDS = "under below over above maximum minimum more less than most least between"
 ENGLISH_MONEY = re.compile(rf"\s*(?:{'|'.join(ENGLISH_UNITS)})(?!\w)", re.IGNORECASE)
 _SPACED_LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")
 _ENDS_AMOUNT = frozenset("k$€£")
@@ -164,7 +166,7 @@ class AmountWords:
         return spelling_of(word) in self._words
 
     def make_tables(self) -> None:
-        _ = (self._beginnings, self._bound_letters, self._amount_next, self._price)
+        _ = (self._beginnings, self._bound_letters, self._amount_next, self._price, self.misspelt)
         _ = (self.ranges.pattern, self.numerals.pattern, self.numerals.beginning)
 
     def _before(self, text: str, letters: str, at: int) -> AmountMatch | None:
@@ -326,6 +328,10 @@ class AmountWords:
             if is_english or word or beside in self.ranges.beginnings:
                 return not (word in TRAILING_BOUNDS and _AMOUNT.search(words[:at]))
         return False
+
+    @cached_property
+    def misspelt(self) -> MisspeltWords:
+        return MisspeltWords(words_of(" ".join((*self._words, _ENGLISH_WORDS))))
 
     @cached_property
     def _bound_letters(self) -> frozenset[str]:

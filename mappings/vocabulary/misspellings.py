@@ -6,12 +6,13 @@ typos are told by what is left of them.
 """
 
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import ceil
 
 from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA
 
 from mappings.vocabulary.entries import Entry
 from mappings.vocabulary.sounds import Homophones
@@ -50,6 +51,9 @@ class Misspellings:
     def _with_typos(self, letters: str) -> str:
         if len(letters) < MIN_LETTERS:
             return ""
+        swapped = letters[1] + letters[0] + letters[2:]
+        if swapped in self._by_shape.get((swapped[0], len(swapped)), ((), ()))[0]:
+            return swapped
         for typos in range(1, 3 if len(letters) >= TWO_TYPOS else 2):
             spelling = next((each for each in self._candidates(letters, typos) if is_typo(letters, each, typos)), "")
             if spelling:
@@ -64,6 +68,29 @@ class Misspellings:
             for spelling, its in zip(*self._by_shape.get((letters[0], len(letters) + more), ((), ())), strict=True):
                 if (its & ~typed).bit_count() <= typos and (typed & ~its).bit_count() <= typos:
                     yield spelling
+
+
+class MisspeltWords:
+    """Words, each with how often it stands in a list, looked up by what a typo makes of them."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._counts = Counter(letters for word in words if len(letters := letters_of([word])) >= MIN_LETTERS - 1)
+        self._words = list(self._counts)
+
+    def nearest(self, letters: str) -> str:
+        """The most frequent word that differs in one typo, one of the same letters first; else empty."""
+        if len(letters) < MIN_LETTERS - 1:
+            return ""
+        similar = process.extract(letters, self._words, scorer=OSA.distance, score_cutoff=1, limit=None)
+        words = [word for word, _, _ in similar if _is_sure(letters, word)]
+        return max(words, key=lambda word: (sorted(word) == sorted(letters), self._counts[word]), default="")
+
+
+def _is_sure(letters: str, word: str) -> bool:
+    """Whether letters are swapped, or the first one is the same and, of a short word, one is missing."""
+    if sorted(word) == sorted(letters):
+        return True
+    return word[0] == letters[0] and (len(letters) >= MIN_LETTERS or len(word) > len(letters))
 
 
 class SimilarNames:

@@ -1,12 +1,13 @@
 """Other ways to write a text: look-alike letters, a wrong keyboard layout, words of other languages. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import chain, takewhile, zip_longest
+from itertools import takewhile
 
 from api.search.parsing.words import segmented
-from mappings.vocabulary.entries import Entry, Role, values_of
+from api.search.relaxation.typos import is_value_of
+from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.hangul import letters_typed, syllables_of
 from mappings.vocabulary.schema import KEYS
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -27,8 +28,6 @@ MAX_PARTICLE = 2  # syllables
 MAX_HEARD = 4  # words that may be one name by ear
 MIN_PART = 4  # letters of a word that is written together with another one
 MIN_WEAPON = 2  # letters of a weapon that is written together with its finish (`ak`)
-MAX_RESPELT = 12  # unknown words of a text that are looked through for typos; what buyers write has fewer
-SHORT_WORD = 5  # letters of a Latin word that is an exterior but for swapped neighbours alone: `anime` is no `abîmé`
 EXTERIOR_CODE = 2  # letters (`fn`)
 
 
@@ -89,36 +88,6 @@ def _known_katakana(run: str, vocabulary: Vocabulary) -> str:
         if _known_piece(katakana, vocabulary):
             return f" {katakana} {run[length:]}"
     return run
-
-
-def without_typos(text: str, vocabulary: Vocabulary, fields: Sequence[str] = ()) -> str:
-    """The text, a few unknown words as the spellings that they are but for a typo: any, or values of these `fields`."""
-    words, gaps = segmented(*words_and_gaps(text), vocabulary)
-    letters = [letters_of([word]) for word in words]
-    unknown = [
-        at
-        for at, _, entry in vocabulary.longest_spellings(letters)
-        if entry is None and letters[at].isalpha() and not _is_known_word(letters[at], vocabulary)
-    ]
-    if len(unknown) > MAX_RESPELT:
-        return text
-    for at in unknown:
-        spelling = vocabulary.misspellings.nearest(letters[at])
-        is_value = any(_is_of(each, letters_of([spelling]), vocabulary) for each in fields)
-        if spelling and (is_value or not fields) and not _is_by_chance(letters[at], letters_of([spelling]), vocabulary):
-            words[at] = f" {spelling} "
-    return "".join(chain.from_iterable(zip_longest(gaps, words, fillvalue="")))
-
-
-def _is_by_chance(letters: str, spelling: str, vocabulary: Vocabulary) -> bool:
-    """Whether a short word may well be one of no name rather than this exterior with a typo."""
-    is_short = letters.isascii() and len(letters) <= SHORT_WORD and sorted(letters) != sorted(spelling)
-    return is_short and _is_of("exterior", spelling, vocabulary)
-
-
-def _is_known_word(letters: str, vocabulary: Vocabulary) -> bool:
-    tables = (vocabulary.ignored, vocabulary.words_of_finishes, vocabulary.foreign_goods)
-    return any(letters in each for each in tables)
 
 
 def _name_at(words: list[str], letters: list[str], heard: int, vocabulary: Vocabulary) -> tuple[int, str]:
@@ -230,29 +199,29 @@ def _unjoined(word: str, vocabulary: Vocabulary) -> str:
 
     So are a finish and its exterior or phase: `vulcanmw`, `dopplerphase2`.
     """
-    ends = [len(word), *([len(word) - EXTERIOR_CODE] if _is_of("exterior", word[-EXTERIOR_CODE:], vocabulary) else [])]
+    ends = [
+        len(word),
+        *([len(word) - EXTERIOR_CODE] if is_value_of("exterior", word[-EXTERIOR_CODE:], vocabulary) else []),
+    ]
     for end in ends:
         for cut in range(MIN_WEAPON, end - MIN_WEAPON + 1):
             first, last = word[:cut], word[cut:end]
             if any(
-                _is_of("weapon", weapon, vocabulary) and len(finish) >= MIN_PART and _is_finish(finish, vocabulary)
+                is_value_of("weapon", weapon, vocabulary) and len(finish) >= MIN_PART and _is_finish(finish, vocabulary)
                 for weapon, finish in ((first, last), (last, first))
             ):
                 return f"{first} {last} {word[end:]}"
     for cut in range(MIN_PART, len(word) - 1):
         finish, detail = word[:cut], word[cut:]
-        if _is_finish(finish, vocabulary) and any(_is_of(field, detail, vocabulary) for field in ("exterior", "phase")):
+        if _is_finish(finish, vocabulary) and any(
+            is_value_of(field, detail, vocabulary) for field in ("exterior", "phase")
+        ):
             return f"{finish} {detail}"
     return ""
 
 
 def _is_finish(letters: str, vocabulary: Vocabulary) -> bool:
     return letters in vocabulary.finishes or (not letters.isascii() and bool(vocabulary.by_sound.name_of(letters)))
-
-
-def _is_of(field: str, letters: str, vocabulary: Vocabulary) -> bool:
-    entry = vocabulary.entries.get(letters)
-    return entry is not None and bool(values_of(entry.meanings, field))
 
 
 def _part(part: str, vocabulary: Vocabulary) -> str:

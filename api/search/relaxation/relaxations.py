@@ -33,7 +33,7 @@ from api.search.parsing.parse import Numbers, ParsedQuery, PlatformParse, Relaxa
 from api.search.parsing.words import Term, Word, is_word
 from api.search.relaxation.changes import relaxation_of, with_terms
 from api.search.relaxation.fillers import for_another_thing, with_and_without_fillers, without_fillers, without_wear
-from api.search.relaxation.letters import in_english, other_letters, without_typos
+from api.search.relaxation.letters import in_english, other_letters
 from api.search.relaxation.lists import may_be_list
 from api.search.relaxation.sets import words_of_sets
 from api.search.relaxation.stickers import (
@@ -45,6 +45,7 @@ from api.search.relaxation.stickers import (
     with_any_stickers,
     words_of_stickers,
 )
+from api.search.relaxation.typos import without_typos
 from mappings.vocabulary.words import words_of
 
 MIN_SHORTENED = 3  # letters of a word that may be unfinished anywhere in a text

@@ -3,7 +3,13 @@
 import pytest
 
 from api.search.parsing.parse import ParsedQuery, parse_query
-from api.search.relaxation.fillers import for_another_thing, is_of_one_weapon, offered_items, without_fillers, without_wear
+from api.search.relaxation.fillers import (
+    for_another_thing,
+    is_of_one_weapon,
+    offered_items,
+    without_fillers,
+    without_wear,
+)
 from api.search.relaxation.relaxations import misspelt
 from mappings.platforms import Platform
 from mappings.vocabulary.vocabulary import Vocabulary

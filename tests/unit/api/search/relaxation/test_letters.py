@@ -3,7 +3,7 @@
 import pytest
 
 from api.search.parsing.parse import Relaxation, parse_query
-from api.search.relaxation.letters import MAX_RESPELT, in_english, without_typos
+from api.search.relaxation.letters import in_english
 from api.search.relaxation.relaxations import in_other_letters, misspelt, translated
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
@@ -123,32 +123,6 @@ def test_words_that_are_written_together_are_translated_each(text: str, words: s
         glossary={"fire": ("feuer",), "serpent": ("schlange",)}, endings=("n",), finish_names=("Neon Rider",)
     )
     assert in_english(text, vocabulary).split() == words.split()
-
-
-@pytest.mark.parametrize(
-    ("text", "respelt"),
-    [
-        ("глок граидент", "глок градиент"),
-        ("глок градиент", "глок градиент"),
-        ("ak xyzzyx", "ak xyzzyx"),
-        ("p250 граидент", "p250 градиент"),
-        ("граидент2", "граидент2"),  # a word with a digit means itself
-        ("gut please", "gut please"),
-        ("anime taste uasdo", "anime taste usado"),  # a short word is an exterior with swapped neighbours alone
-        ("格洛克水零略磨", "格洛克 水靈 略磨"),  # typed by ear
-        ("awp erximofu", "awp 二西莫夫"),  # as it was typed
-        ("其实m4便宜点就行", "其实m4便宜点就行"),  # typed as the Knight, an everyday word
-        ("karambit 首先 技术", "karambit 首先 技术"),
-    ],
-)
-def test_unknown_words_are_known_ones_with_a_typo(text: str, respelt: str) -> None:
-    assert without_typos(text, CS2).split() == respelt.split()
-
-
-def test_a_text_of_many_unknown_words_is_looked_through_for_no_typos() -> None:
-    few, many = (" ".join(["vulcann", *["qqqqq"] * more]) for more in (MAX_RESPELT - 1, MAX_RESPELT))
-    assert without_typos(few, CS2).startswith(" vulcain ")
-    assert without_typos(many, CS2) == many
 
 
 def test_a_text_with_typos_is_read_without_them() -> None:
