@@ -154,11 +154,24 @@ class Text:
             self._test(frozenset(), "sets", fewer[0]),
             self._test(frozenset(), "names"),
             *(self._test(frozenset(), "prefixes", narrowing) for narrowing in fewer),
+            *self._any_sticker(),
             *loose,
             *(self._test(frozenset(unmatched), "names", narrowing) for narrowing in fewer),
             self._test(frozenset(word for word in unknown if len(word) > (6 if self._alone else 4)), "first", fewer[0]),
             *self._partial(unknown, items, fewer),
             *self._names_alone(unmatched, unknown, fewer),
+        ]
+
+    def _any_sticker(self) -> list[Test]:
+        """Beside a weapon the word `sticker` says that the item has one."""
+        fields = {at: _MEANT[self._at(term)] for at, term in enumerate(self._terms) if self._has_meaning(term)}
+        stickers = {at for at, meant in fields.items() if meant == ("type", ("Sticker",))}
+        if not stickers or not any(field == "weapon" for field, _ in fields.values()):
+            return []
+        others = [(at, term) for at, term in enumerate(self._terms) if at not in stickers]
+        return [
+            lambda item: bool(item["attachments"])
+            and all(self._term(term, item, "strict", frozenset(), at in fields) for at, term in others)
         ]
 
     def _partial(self, unknown: set[str], items: list[Item], fewer: list[frozenset[int]]) -> list[Test]:
