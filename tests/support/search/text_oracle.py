@@ -165,13 +165,15 @@ class Text:
     def _any_sticker(self) -> list[Test]:
         """Beside a weapon the word `sticker` says that the item has one."""
         fields = {at: _MEANT[self._at(term)] for at, term in enumerate(self._terms) if self._has_meaning(term)}
-        stickers = {at for at, meant in fields.items() if meant == ("type", ("Sticker",))}
+        stickers = {at for at, values in fields.items() if values == ("type", ("Sticker",))}
         if not stickers or not any(field == "weapon" for field, _ in fields.values()):
             return []
         others = [(at, term) for at, term in enumerate(self._terms) if at not in stickers]
         return [
-            lambda item: bool(item["attachments"])
-            and all(self._term(term, item, "strict", frozenset(), at in fields) for at, term in others)
+            lambda item: (
+                bool(item["attachments"])
+                and all(self._term(term, item, "strict", frozenset(), at in fields) for at, term in others)
+            )
         ]
 
     def _partial(self, unknown: set[str], items: list[Item], fewer: list[frozenset[int]]) -> list[Test]:
