@@ -2,7 +2,14 @@
 
 import pytest
 
-from mappings.vocabulary.misspellings import MIN_SIMILARITY, TWO_TYPOS, Misspellings, SimilarNames, is_typo
+from mappings.vocabulary.misspellings import (
+    MIN_SIMILARITY,
+    TWO_TYPOS,
+    Misspellings,
+    MisspeltWords,
+    SimilarNames,
+    is_typo,
+)
 from mappings.vocabulary.sounds import Homophones
 from mappings.vocabulary.vocabulary import Vocabulary
 
@@ -54,6 +61,22 @@ def test_every_spelling_that_is_a_typo_away_is_found() -> None:
 @pytest.mark.parametrize(("typed", "typos", "is_one"), [("abcd", 0, True), ("abdc", 1, True), ("abdcx", 1, False)])
 def test_typos_are_counted(typed: str, typos: int, is_one: bool) -> None:
     assert is_typo(typed, "abcd", typos) is is_one
+
+
+def test_of_words_that_a_typo_changes_the_frequent_one_is_meant() -> None:
+    words = MisspeltWords(["menos", "menos", "menor", "nicht", "under", "mas"])
+    assert [words.nearest(typed) for typed in ("menoz", "menorr", "incht", "niht", "undr")] == [
+        *("menos", "menor", "nicht", "nicht", "under")
+    ]
+    assert [words.nearest(typed) for typed in ("mxs", "zicht", "undx", "xyzzy")] == [""] * 4
+
+
+def test_whole_names_in_other_languages_are_similar_but_for_a_typo() -> None:
+    spellings = Vocabulary(words={"Halftone Whorl": ("verwirbeltes halbtonmuster",)}).entries
+    names = SimilarNames(("Halftone Whorl", "Fade"), {}, spellings)
+    assert list(names.nearest("verwirbelteshalbttonmuster")) == ["Halftone Whorl"]
+    assert names.nearest("verwirbeltes") == {}
+    assert list(names.nearest("fad0")) == ["Fade"]
 
 
 def test_the_most_similar_names_come_first_each_once_in_any_language() -> None:

@@ -51,6 +51,8 @@ def test_a_thing_for_a_weapon_or_a_craft_is_wanted_itself() -> None:
         ("in the living room", "living room"),
         ("the one", "the one"),
         ("karambit fade% pls", "karambit fade"),
+        ("1 blue laminate", "blue laminate"),
+        ("1; drop table", "1 table"),
     ],
 )
 def test_fillers_in_a_name_stay(text: str, left: str) -> None:

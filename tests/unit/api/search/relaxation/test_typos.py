@@ -48,6 +48,7 @@ def test_a_text_of_many_unknown_words_is_looked_through_for_no_typos() -> None:
         ("ak nova de fábrrica", "ak nova de fabrica"),
         ("ak stattrrak mw", "ak statttrak mw"),  # `mw` is a value by itself
         ("ak tsattrak", "ak stattrak"),
+        ("ak qqqqsız", "ak qqqqsız"),
         ("ak stattrraksız", "ak statttraksiz"),
         ("sawed off znder under 5", "sawed off znder under 5"),  # `zonder` would exclude nothing
         ("ak exept fade", "ak except fade"),
