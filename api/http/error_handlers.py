@@ -52,7 +52,7 @@ def error_of(exception: Exception) -> ApiError:
 
 
 def _allowed_methods(request: Request) -> str:
-    """The methods that the path takes, of all its routes; the framework names those of the first one."""
+    """The methods that the path takes, of all its routes: the framework names those of the first one alone."""
     routes = [route for route in request.app.routes if isinstance(route, APIRoute)]
     path = next(route.path for route in routes if route.matches(request.scope)[0] is not Match.NONE)
     of_path = [route for route in routes if route.path == path]

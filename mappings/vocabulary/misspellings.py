@@ -105,8 +105,9 @@ class SimilarNames:
         self._spellings = list(self._names)
         translated = _translated(spellings or {}, english)
         self._by_length = defaultdict[int, list[str]](list)
-        for letters in translated.keys() - self._names.keys():
-            self._by_length[len(letters)].append(letters)
+        for letters in translated:  # in their order: all workers read a text the same
+            if letters not in self._names:
+                self._by_length[len(letters)].append(letters)
         self._names = translated | self._names
 
     def nearest(self, letters: str) -> dict[str, float]:

@@ -110,14 +110,23 @@ def _quantity(quantity: Quantity) -> Json:
 
 
 def _relaxed_quantities(strict: PlatformParse, items: Sequence[PlatformParse]) -> list[Json]:
-    """The quantities that none of the items of a text has."""
+    """The quantities that none of the items of a text has, or has with another bound: that had a typo."""
     read = {each for item in items for each in _read_quantities(item)}
     read |= {("price", _number_of(quantity)) for item in items for quantity in item.other_amounts}
+    respelt = {_amounts_of(quantity): quantity.typed for item in items for quantity in item.quantities}
     return [
-        {"typed": quantity.typed, "to": f"words: nothing has such a {quantity.field}"}
+        {
+            "typed": quantity.typed,
+            "to": respelt.get(_amounts_of(quantity), f"words: nothing has such a {quantity.field}"),
+        }
         for quantity in strict.quantities
         if (quantity.field, quantity.typed) not in read
     ]
+
+
+def _amounts_of(quantity: Quantity) -> tuple[object, ...]:
+    amounts = {quantity.low, quantity.high} - {None}
+    return (quantity.field, frozenset(amounts), quantity.values)
 
 
 def _relaxed_terms(

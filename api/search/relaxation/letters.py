@@ -199,10 +199,8 @@ def _unjoined(word: str, vocabulary: Vocabulary) -> str:
 
     So are a finish and its exterior or phase: `vulcanmw`, `dopplerphase2`.
     """
-    ends = [
-        len(word),
-        *([len(word) - EXTERIOR_CODE] if is_value_of("exterior", word[-EXTERIOR_CODE:], vocabulary) else []),
-    ]
+    has_code = is_value_of("exterior", word[-EXTERIOR_CODE:], vocabulary)
+    ends = [len(word), *([len(word) - EXTERIOR_CODE] if has_code else [])]
     for end in ends:
         for cut in range(MIN_WEAPON, end - MIN_WEAPON + 1):
             first, last = word[:cut], word[cut:end]
@@ -213,9 +211,8 @@ def _unjoined(word: str, vocabulary: Vocabulary) -> str:
                 return f"{first} {last} {word[end:]}"
     for cut in range(MIN_PART, len(word) - 1):
         finish, detail = word[:cut], word[cut:]
-        if _is_finish(finish, vocabulary) and any(
-            is_value_of(field, detail, vocabulary) for field in ("exterior", "phase")
-        ):
+        is_detail = any(is_value_of(field, detail, vocabulary) for field in ("exterior", "phase"))
+        if is_detail and _is_finish(finish, vocabulary):
             return f"{finish} {detail}"
     return ""
 

@@ -78,9 +78,8 @@ def _spelling_at(at: int, letters: Sequence[str], vocabulary: Vocabulary, fields
     spelling = _without_quality(letters[at], vocabulary) or vocabulary.misspellings.nearest(letters[at])
     is_meant = not fields or any(is_value_of(each, letters_of([spelling]), vocabulary) for each in fields)
     is_by_chance = _is_by_chance(letters[at], letters_of([spelling]), vocabulary)
-    return (
-        spelling if is_meant and not is_by_chance and not _excludes_nothing(at, spelling, letters, vocabulary) else ""
-    )
+    is_wrong = is_by_chance or _excludes_nothing(at, spelling, letters, vocabulary)
+    return spelling if is_meant and not is_wrong else ""
 
 
 def _without_quality(letters: str, vocabulary: Vocabulary) -> str:

@@ -7,6 +7,7 @@ import pytest
 from api.search.parsing.interpretation import interpretation
 from api.search.parsing.parse import ParsedQuery, parse_query
 from api.search.relaxation.fillers import any_of_items, offered_items
+from api.search.relaxation.relaxations import misspelt
 from tests.support.platforms import shared_platforms
 
 CS2 = next(iter(shared_platforms()))
@@ -71,6 +72,12 @@ def test_an_amount_in_another_currency_is_said_to_be_in_the_platforms() -> None:
         {"typed": "under 50€", "to": "an amount in USD, the platform's currency"}
     ]
     assert explained(strict("under 50$"))["relaxed"] == []
+
+
+def test_a_bound_with_a_typo_is_explained_by_what_is_read() -> None:
+    first = strict("ak redline niht mehr als 50$")
+    (read, *_) = misspelt(first)
+    assert explained(first, read)["relaxed"] == [{"typed": "over 50$", "to": "at most 50$"}]
 
 
 @pytest.mark.parametrize(
