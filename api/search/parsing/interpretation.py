@@ -1,5 +1,6 @@
 """Describes how a text was parsed, as `explain: true` answers it. Pure."""
 
+import re
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,7 @@ from mappings.items.item import MAX_INTEGER
 
 Json = dict[str, Any]
 
+_NUMBER = re.compile(r"\d[\d.,]*")
 _STRICTER = (Relaxation.STRICT, Relaxation.NUMBERS, Relaxation.WORDS, Relaxation.SETS, Relaxation.NAMES)
 _WITH_FILLERS = (*_STRICTER, Relaxation.LETTERS)
 
@@ -124,9 +126,8 @@ def _relaxed_quantities(strict: PlatformParse, items: Sequence[PlatformParse]) -
     ]
 
 
-def _amounts_of(quantity: Quantity) -> tuple[object, ...]:
-    amounts = {quantity.low, quantity.high} - {None}
-    return (quantity.field, frozenset(amounts), quantity.values)
+def _amounts_of(quantity: Quantity) -> tuple[str, ...]:
+    return (quantity.field, *_NUMBER.findall(quantity.typed))
 
 
 def _relaxed_terms(
