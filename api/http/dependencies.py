@@ -41,7 +41,7 @@ def only_query(*parameters: str) -> Callable[[Request], Awaitable[None]]:
 
 async def refuse_get() -> None:
     """A route: the path takes POST alone."""
-    raise ApiError("method_not_allowed", headers={"Allow": "POST"})
+    raise ApiError("method_not_allowed")
 
 
 NoQuery = Annotated[None, Depends(only_query())]

@@ -63,7 +63,7 @@ def _allowed_methods(request: Request) -> str:
 
 async def _respond(request: Request, exception: Exception) -> Response:
     error = error_of(exception)
-    if isinstance(exception, HTTPException) and error.code == "method_not_allowed":
+    if error.code == "method_not_allowed":
         error.headers = {"Allow": _allowed_methods(request)}
     if isinstance(exception, StoreUnavailable):
         log.warning("the order store does not answer", cause=str(exception))

@@ -16,7 +16,7 @@ class JoinedExclusions:
     ) -> None:
         self._entries = entries
         self._words = words
-        self._endings = endings
+        self.endings = endings
         self._attached = attached
 
     def excluded_by(self, letters: str) -> Entry | None:
@@ -26,7 +26,7 @@ class JoinedExclusions:
         for length in range(MIN_JOINED, min(MAX_JOINED, len(letters) - 2) + 1):
             for is_excluding, rest in (
                 (letters[:length] in self._words, letters[length:]),
-                (letters[-length:] in self._endings, letters[:-length]),
+                (letters[-length:] in self.endings, letters[:-length]),
             ):
                 entry = self._entries.get(rest) if is_excluding else None
                 if entry is not None and self._is_excludable(entry):

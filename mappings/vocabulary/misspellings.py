@@ -28,7 +28,6 @@ MIN_TRANSLATED = 80  # of a name in one of many languages: one typo in five lett
 MAX_SIMILAR = 4  # spellings
 MAX_CACHED = 4096  # words with what they stand for: the readings of a text have most words in common
 _BITS = 61  # of a set of letters; Latin ones have one each, and so have Cyrillic ones
-_STEPS = ((1, 0), (0, 1), (1, 1))
 
 
 class Misspellings:
@@ -96,19 +95,16 @@ def _is_sure(letters: str, word: str) -> bool:
 class SimilarNames:
     """Names in English and in translation, looked up by the letters that they have in common with what is typed."""
 
-    def __init__(
-        self, names: Iterable[str], glossary: Mapping[str, Entry], spellings: Mapping[str, Entry] | None = None
-    ) -> None:
+    def __init__(self, names: Iterable[str], glossary: Mapping[str, Entry], spellings: Mapping[str, Entry]) -> None:
         """The glossary: {letters of a spelling: what it translates}; `spellings`, of whole names, are many more."""
         english = {letters_of(words_of(name)): name for name in names}
-        self._names = _translated(glossary, english) | english
-        self._spellings = list(self._names)
-        translated = _translated(spellings or {}, english)
+        few = _translated(glossary, english) | english
+        self._spellings = list(few)
+        self._names = _translated(spellings, english) | few
         self._by_length = defaultdict[int, list[str]](list)
-        for letters in translated:  # in their order: all workers read a text the same
-            if letters not in self._names:
+        for letters in self._names:  # in their order: all workers read a text the same
+            if letters not in few:
                 self._by_length[len(letters)].append(letters)
-        self._names = translated | self._names
 
     def nearest(self, letters: str) -> dict[str, float]:
         """The most similar names with their similarity, of 100, the most similar first.
@@ -154,12 +150,4 @@ def _set_of(letters: str) -> int:
 
 def is_typo(typed: str, spelling: str, typos: int) -> bool:
     """Whether at most so many typos are between the two."""
-    same = next((at for at, pair in enumerate(zip(typed, spelling, strict=False)) if pair[0] != pair[1]), None)
-    if same is None:
-        return abs(len(typed) - len(spelling)) <= typos
-    if not typos:
-        return False
-    typed, spelling = typed[same:], spelling[same:]
-    if typed[:2] == spelling[1::-1] and is_typo(typed[2:], spelling[2:], typos - 1):
-        return True
-    return any(is_typo(typed[left:], spelling[right:], typos - 1) for left, right in _STEPS)
+    return OSA.distance(typed, spelling, score_cutoff=typos) <= typos

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from api.search.parsing.spellings import YEAR
 from api.search.parsing.words import Term
-from mappings.vocabulary.entries import Meaning, Role
+from mappings.vocabulary.entries import Meaning, Role, values_of
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text
 
@@ -46,6 +46,12 @@ def _skin(vocabulary: Vocabulary) -> Meaning:
     """Things of the types whose items have a float."""
     types = vocabulary.fields.get("type", {})
     return Meaning((("type", tuple(each for each in types if each not in vocabulary.without_float)),))
+
+
+def may_mean_float(meanings: Sequence[Meaning], vocabulary: Vocabulary) -> bool:
+    """Whether things that are meant so may have a float: not a sticker, unless a weapon is beside it."""
+    types = values_of(meanings, "type")
+    return not types or not types <= vocabulary.without_float or bool(values_of(meanings, "weapon"))
 
 
 def either_finish(terms: Sequence[Term], vocabulary: Vocabulary) -> tuple[str, ...]:

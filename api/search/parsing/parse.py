@@ -13,6 +13,7 @@ from enum import Enum, StrEnum, auto
 from api.search.parsing.combination import (
     either_finish,
     is_pasted_name,
+    may_mean_float,
     says_nothing_of_items,
     with_skins,
     without_article,
@@ -272,9 +273,7 @@ def _wanted_meanings(words: Sequence[str], vocabulary: Vocabulary) -> list[Meani
 
 def may_have_float(words: Sequence[str], vocabulary: Vocabulary) -> bool:
     """Whether what these words mean may have a float: not a sticker, unless none is wanted."""
-    meanings = _wanted_meanings(words, vocabulary)
-    types = values_of(meanings, "type")
-    return not types or not types <= vocabulary.without_float or bool(values_of(meanings, "weapon"))
+    return may_mean_float(_wanted_meanings(words, vocabulary), vocabulary)
 
 
 def _is_other(quantity: Quantity, platform: Platform) -> bool:

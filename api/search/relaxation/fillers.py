@@ -4,11 +4,12 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from api.search.parsing.combination import may_mean_float
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parsed_again, with_quantities
 from api.search.parsing.words import Term
 from api.search.relaxation.lists import may_be_list
 from api.search.relaxation.trade_posts import items_in
-from mappings.vocabulary.entries import Role, values_of
+from mappings.vocabulary.entries import Role
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.words import letters_of
 
@@ -32,9 +33,8 @@ def without_wear(strict: ParsedQuery) -> ParsedQuery | None:
     """Things that have no float without an exterior, which then only says that they are new: `новые кейсы`."""
 
     def stripped(parse: PlatformParse) -> PlatformParse:
-        types = {kind for term in parse.terms for kind in values_of(term.meanings, "type")}
-        has_weapon = any("weapon" in term.fields for term in parse.terms)
-        if not types or has_weapon or not types <= parse.platform.merged_vocabulary.without_float:
+        meanings = [meaning for term in parse.terms for meaning in term.meanings]
+        if may_mean_float(meanings, parse.platform.merged_vocabulary):
             return parse
         return replace(parse, terms=tuple(term for term in parse.terms if term.fields != {"exterior"}))
 

@@ -83,10 +83,10 @@ def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
 def with_any_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     """A weapon beside the mere word `sticker` has one, whichever: `p250 crimson kimono mw sticker`."""
     (parse, *others), terms = strict.parses, strict.parses[0].terms
-    kinds = [term for term in terms if parse.platform.merged_vocabulary.is_attached(term.meanings)]
-    has_weapon = any("weapon" in term.fields for term in terms)
-    if others or not (kinds and has_weapon) or any(map(introduces_stickers, terms)):
+    vocabulary = parse.platform.merged_vocabulary
+    if others or not _names_both(terms, vocabulary) or any(map(introduces_stickers, terms)):
         return []
+    kinds = [term for term in terms if vocabulary.is_attached(term.meanings)]
     of_item = (term for term in terms if term not in kinds and not term.is_filler)
     parse = replace(parse, terms=(*of_item, Term(kinds[0].words, is_attached=True)))
     return [replace(strict, parses=(parse,), relaxation=Relaxation.STICKERS)]
@@ -146,10 +146,13 @@ def says_attached(term: Term, vocabulary: Vocabulary) -> bool:
 def is_carrier(strict: ParsedQuery) -> bool:
     """Whether it says of an item that something is on it: `AK-47 | Redline with Titan Holo`, `… + Titan sticker`."""
     vocabulary = strict.parses[0].platform.merged_vocabulary
-    names_both = any("weapon" in term.fields for term in strict.options) and any(
-        vocabulary.is_attached(term.meanings) for term in strict.options
-    )
-    return names_both or any(map(introduces_stickers, strict.options))
+    return _names_both(strict.options, vocabulary) or any(map(introduces_stickers, strict.options))
+
+
+def _names_both(terms: Sequence[Term], vocabulary: Vocabulary) -> bool:
+    """Whether they name a weapon, and a thing that is put on items."""
+    has_weapon = any("weapon" in term.fields for term in terms)
+    return has_weapon and any(vocabulary.is_attached(term.meanings) for term in terms)
 
 
 def is_on_named_item(strict: ParsedQuery) -> bool:

@@ -6,7 +6,7 @@ from itertools import chain, zip_longest
 from api.search.parsing.words import segmented
 from mappings.vocabulary.entries import Role, values_of
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of, spelt, words_and_gaps
+from mappings.vocabulary.words import letters_of, words_and_gaps
 
 MAX_RESPELT = 12  # unknown words of a text that are looked through for typos; what buyers write has fewer
 MAX_IN_VALUES = 4  # and that may be in a value of several words
@@ -48,6 +48,7 @@ def without_typos(text: str, vocabulary: Vocabulary, fields: Sequence[str] = ())
 
 
 def is_value_of(field: str, letters: str, vocabulary: Vocabulary) -> bool:
+    """Whether the spelling of these letters means a value of the field."""
     entry = vocabulary.entries.get(letters)
     return entry is not None and bool(values_of(entry.meanings, field))
 
@@ -76,15 +77,15 @@ def _is_value(spelling: str, vocabulary: Vocabulary) -> bool:
 def _spelling_at(at: int, letters: Sequence[str], vocabulary: Vocabulary, fields: Sequence[str]) -> str:
     """The spelling that the word there is but for a typo, with `fields` a value of one of them; else empty."""
     spelling = _without_quality(letters[at], vocabulary) or vocabulary.misspellings.nearest(letters[at])
-    is_meant = not fields or any(is_value_of(each, letters_of([spelling]), vocabulary) for each in fields)
-    is_by_chance = _is_by_chance(letters[at], letters_of([spelling]), vocabulary)
+    is_meant = not fields or any(is_value_of(each, spelling, vocabulary) for each in fields)
+    is_by_chance = _is_by_chance(letters[at], spelling, vocabulary)
     is_wrong = is_by_chance or _excludes_nothing(at, spelling, letters, vocabulary)
     return spelling if is_meant and not is_wrong else ""
 
 
 def _without_quality(letters: str, vocabulary: Vocabulary) -> str:
     """The word, its quality without a typo, where it ends with what excludes that: `stattrrraksız`; else empty."""
-    for ending in filter(letters.endswith, spelt(vocabulary.exclusion_endings)):
+    for ending in filter(letters.endswith, vocabulary.joined_exclusions.endings):
         quality = vocabulary.misspellings.nearest(letters.removesuffix(ending))
         if quality and is_value_of("quality", quality, vocabulary):
             return quality + ending
@@ -99,7 +100,7 @@ def _is_by_chance(letters: str, spelling: str, vocabulary: Vocabulary) -> bool:
 
 def _excludes_nothing(at: int, spelling: str, letters: Sequence[str], vocabulary: Vocabulary) -> bool:
     """Whether it would exclude what says nothing of an item: in `znder max 5$` it is no `zonder`."""
-    entry = vocabulary.entries.get(letters_of([spelling]))
+    entry = vocabulary.entries.get(spelling)
     if entry is None or entry.role is not Role.EXCLUSION:
         return False
     following = letters[at + 1 :]

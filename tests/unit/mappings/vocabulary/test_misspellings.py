@@ -81,7 +81,7 @@ def test_whole_names_in_other_languages_are_similar_but_for_a_typo() -> None:
 
 def test_the_most_similar_names_come_first_each_once_in_any_language() -> None:
     glossary = Vocabulary(words={"Water Elemental": ("su elementi", "wasserelementar"), "case": ("su",)}).entries
-    names = SimilarNames(("Violent Daimyo", "Violet Murano", "Water Elemental", "Fade"), glossary)
+    names = SimilarNames(("Violent Daimyo", "Violet Murano", "Water Elemental", "Fade"), glossary, {})
     similar = names.nearest("violetdynamo")
     assert list(similar) == ["Violent Daimyo", "Violet Murano"]
     assert 100 > similar["Violent Daimyo"] > similar["Violet Murano"] >= MIN_SIMILARITY
