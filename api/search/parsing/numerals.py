@@ -37,6 +37,8 @@ _ASKED = re.compile(
 _NUMBERED = re.compile(
     r"(?<!\w)(?P<word>[^\W\d_]{1,12}\s?)(?P<first>[1-9])\s?[-\u2013]\s?(?P<last>[1-9])(?![\w.,]|\s*[$€£])"
 )
+_LETTERS_LAST, _LETTERS_NEXT = re.compile(r"[a-zA-Z0-9]+$"), re.compile(r"[a-zA-Z0-9]+")
+_NICKNAME = re.compile(r"(?P<before>[a-zA-Z]{1,2})\d[a-zA-Z]{2,}")
 _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 
 
@@ -59,7 +61,7 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
     if numbers := len(_NUMBER.findall(text)):
         if numbers > 1 and (ranges := vocabulary.amount_words.ranges.pattern) is not None:
             text = ranges.sub(_Ranges(vocabulary), text)
-        text = vocabulary.amount_words.in_english(text, _english, is_name)
+        text = vocabulary.amount_words.in_english(text, partial(_english, vocabulary=vocabulary), is_name)
         text = _GROUPED.sub(r"\1\2\3", text) if numbers > 1 else text
     if "-" in text or "\u2013" in text:
         text = _NUMBERED.sub(partial(_each_numbered, vocabulary=vocabulary), _SUB.sub("sub ", text))
@@ -144,7 +146,18 @@ def _number_and_unit(amount: str) -> tuple[str, str]:
     return amount[:end].strip(), amount[end:].lower().removeprefix("k").strip(" \t$€£")
 
 
-def _english(text: str, words: AmountMatch) -> str:
+def _is_of_nickname(text: str, words: AmountMatch, vocabulary: Vocabulary) -> bool:
+    """Whether what may be a currency is of a name with a digit in it: `z4kr`, `gr1ks`, but not `do5zl` (up to 5 zł)."""
+    if not (words.before or words.after).startswith(OTHER_CURRENCY):
+        return False
+    start, end = _LETTERS_LAST.search(text, 0, words.start), _LETTERS_NEXT.match(text, words.start)
+    nickname = _NICKNAME.fullmatch((start[0] if start else "") + (end[0] if end else ""))
+    return nickname is not None and (bool(words.before) or not vocabulary.amount_words.has(nickname["before"]))
+
+
+def _english(text: str, words: AmountMatch, vocabulary: Vocabulary) -> str:
+    if _is_of_nickname(text, words, vocabulary):
+        return text[words.start : words.end]
     if words.before:
         follows = text[: words.start][-1:].isalnum()
         return f"{' ' if follows else ''}{words.before} "

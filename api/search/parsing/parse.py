@@ -29,18 +29,11 @@ from api.search.parsing.quantities import (
     with_asking_price,
     with_bare_seeds,
     with_inclusive_bounds,
+    with_one_currency,
 )
 from api.search.parsing.spellings import ONE_VALUE
 from api.search.parsing.terms import parse_words
-from api.search.parsing.words import (
-    MAX_JOIN,
-    ParsedWords,
-    Term,
-    Word,
-    is_counted,
-    mere_runs,
-    with_most_attached,
-)
+from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, Word, is_counted, mere_runs, with_numbers_attached
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning, values_of
 from mappings.vocabulary.exclusions import wanted
@@ -259,7 +252,8 @@ def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quanti
         lambda rest: is_counted(rest, vocabulary),
         lambda: may_have_float(words_of(text), vocabulary),
     )
-    return text, with_most_attached(text, quantities, vocabulary, lambda rest: _names_weapon(rest, vocabulary))
+    quantities = with_numbers_attached(text, quantities, vocabulary, lambda rest: _names_weapon(rest, vocabulary))
+    return text, with_one_currency(quantities)
 
 
 def _names_weapon(text: str, vocabulary: Vocabulary) -> bool:
@@ -344,6 +338,10 @@ def _as_name(term: Term) -> Term:
     return replace(term, meanings=meanings, is_filler=not meanings)
 
 
+def _is_of_finishes(term: Term, vocabulary: Vocabulary) -> bool:
+    return letters_of_text(term.typed) in vocabulary.words_of_finishes
+
+
 def _is_plain_skin(terms: Sequence[Term]) -> bool:
     fields = {name for term in terms for name in term.fields}
     return "exterior" in fields and "quality" not in fields
@@ -363,7 +361,8 @@ def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bo
         return either
     runs = [run for some in both for run in mere_runs(some)]
     names = [{letters_of(each)} for run in runs for each in (run, dict.fromkeys(run))]  # `fade (100% fade)`
-    alone = [term for term in terms if not term.alternatives]
+    # batik is Submerged, too, but not in `crimson batik`
+    alone = [term for term in terms if not term.alternatives and not _is_of_finishes(term, vocabulary)]
     names += [{letters_of_text(each.words) for each in term.meanings if not each.filters} for term in alone]
     finishes = {frozenset(each & vocabulary.finishes) for each in names} - {frozenset()}
     if len(finishes) != 1:  # an item has one

@@ -207,10 +207,10 @@ def quantities_of(
             if quantity.certain or not is_name(quantity.typed):
                 quantities.append(quantity)
                 taken[quantity.start : quantity.end] = b"\1" * (quantity.end - quantity.start)
-    return _with_one_currency(sorted(quantities, key=attrgetter("start")))
+    return sorted(quantities, key=attrgetter("start"))
 
 
-def _with_one_currency(quantities: list[Quantity]) -> list[Quantity]:
+def with_one_currency(quantities: list[Quantity]) -> list[Quantity]:
     """The quantities, two bounds of a price in the currency that one of them has: `min 20, max 50 zł`."""
     prices = [each for each in quantities if each.field == "price"]
     currencies = {each.currency for each in prices if each.currency}

@@ -6,17 +6,20 @@ two values of one field, `or`, `/` and `+` mean either (`glock/usp`).
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
-from api.search.parsing.spellings import (
-    EITHER,
-    JOINING,
-    ONE_OF,
-    ONE_VALUE,
-    PART_END,
-    Spellings,
+from api.search.parsing.attachments import attached_named, is_on_items, names_thing, with_names_before
+from api.search.parsing.spellings import EITHER, JOINING, ONE_OF, ONE_VALUE, PART_END, Spellings
+from api.search.parsing.words import (
+    ParsedWords,
+    Term,
+    finished,
+    is_named,
+    segmented,
+    with_counts_apart,
+    words_of_last_name,
 )
-from api.search.parsing.words import MAX_JOIN, ParsedWords, Term, finished, is_named, segmented, with_counts_apart
 from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.numerals import UNSPACED
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -32,6 +35,8 @@ _ONE_OF_TWO = ONE_OF | _TYPES  # no item has two: `redline and vulcan`, `knives 
 _COMMA = re.compile(r"\s*[,、，]\s*")
 _AMPERSAND = re.compile(r"\s*&\s*")
 _PLUS = re.compile(r"\s*\+\s*")
+# a name behind a plus may be a sticker's (`redline + crown foil`)
+_JOINTS = (EITHER, True, None), (_COMMA, True, _TYPES), (_AMPERSAND, True, _ONE_OF_TWO), (_PLUS, False, None)
 
 
 def parse_words(
@@ -73,15 +78,13 @@ class _Reader(Spellings):
             if self._is_minus():
                 self._exclude(self._at, lists=False)
             elif joined is not None:  # a value, written together with what excludes it
-                self._exclude_term(Term((self._words[self._at],), joined.meanings))
+                kind = Term((self._words[self._at],), joined.meanings)
+                self._exclude_term(with_names_before(kind, self._parsed.terms, self._vocabulary))
                 self._at += 1
             elif not self._has_role(length, entry, before_quantity=before_quantity):
                 self._add(length, entry)
         if self._is_known:  # a known word is finished, and with it what is joined with it
-            last = [(term, finished(term.words)) for term in self._parsed.terms[-MAX_JOIN:]]
-            self._parsed.terms[-MAX_JOIN:] = [
-                term if words == term.words else replace(term, words=words) for term, words in last
-            ]
+            self._parsed.finish_last()
         return self._parsed
 
     def _is_no_value(self, end: int) -> bool:
@@ -254,7 +257,7 @@ class _Reader(Spellings):
 
     def _exclude(self, at: int, *, lists: bool = True) -> None:
         """Reads what is not wanted from there on, with `lists` of it."""
-        term, end = self._excluded_at(at)
+        term, end = self._on_item_at(at) or self._excluded_at(at)
         self._exclude_term(term)
         while end < len(self._words) and self._term_at(end)[0].is_within(term):
             _, end = self._term_at(end)  # the same in other words: `without counter stattrak`
@@ -273,6 +276,21 @@ class _Reader(Spellings):
             self._exclude_term(other)  # `不要战痕破损`, `exclude ruby sapphire`
             end = other_end
         self._at, self._excluded_until, self._is_known = end, end, True
+
+    def _on_item_at(self, at: int) -> tuple[Term, int] | None:
+        """What is not wanted on the item that the text names, with its type behind it: `ak, no navi stickers`."""
+        named = attached_named(self._terms_from(at), self._vocabulary)
+        others = (*self._parsed.terms, *(term for term, _ in self._terms_from(named[1]))) if named else ()
+        is_attached = any(self._vocabulary.is_attached(each.meanings) for each in others)
+        return named if not is_attached and any(names_thing(each, self._vocabulary) for each in others) else None
+
+    def _terms_from(self, at: int) -> Iterator[tuple[Term, int]]:
+        """The terms from there on to the end of the part, each with where it ends."""
+        while at < len(self._words):
+            term, at = self._term_at(at)
+            yield term, at
+            if PART_END.match(self._gaps[at]):
+                break
 
     def _is_ordered_thing(self) -> bool:
         """Whether the text is of a thing that goes together with the order before it, and ends here."""
@@ -299,7 +317,7 @@ class _Reader(Spellings):
         if self._is_ordered_thing():
             self._parsed.sorts.pop()  # `高いナイフは除外`
             return
-        last = self._exclude_term(terms.pop())
+        last = self._exclude_term(with_names_before(terms.pop(), terms, self._vocabulary))
         if alone:
             return
         while len(terms) > 1 and self._is_conjunction(terms[-1]):
@@ -320,7 +338,7 @@ class _Reader(Spellings):
             is_attached = self._vocabulary.is_attached(meanings)
             words = finished(each.words)
             read = replace(each, words=words, meanings=meanings, alternatives=(), is_attached=is_attached)
-            self._parsed.excluded.append(read)
+            self._parsed.excluded.append(replace(read, on_item=read.on_item or is_on_items(read, self._vocabulary)))
         return excluded[0]
 
     def _listed_at(self, at: int, term: Term) -> tuple[int, bool] | None:
@@ -346,7 +364,7 @@ class _Reader(Spellings):
         `fields`: only if both are values of one of these, or names of finishes.
         """
         terms = self._parsed.terms
-        count = self._words_of_last_name()
+        count = words_of_last_name(terms, self._letters_of, self._vocabulary.phrases)
         last = Term(tuple(word for term in terms[-count:] for word in term.words)) if count else terms[-1]
         other, end = self._term_at(start)
         other = self._with_first_words(other, last)
@@ -362,28 +380,13 @@ class _Reader(Spellings):
         self._at, self._is_known = end, bool(other.meanings)
         return True
 
-    def _words_of_last_name(self) -> int:
-        """How many of the last terms are the words of one known name; 0: the last one stands for itself."""
-        letters: list[str] = []
-        for term in reversed(self._parsed.terms[-self._vocabulary.phrases.longest :]):
-            if not term.is_mere:
-                break
-            letters[:0] = [self._letters_of[word.typed] for word in term.words]
-        return self._vocabulary.phrases.last_length(letters)
-
     def _add(self, length: int, entry: Entry | None) -> None:
         """Reads the spelling there as a term, or as an alternative to the last one."""
         end = self._at + length
         gap = self._gaps[self._at]
-        if self._parsed.terms and EITHER.fullmatch(gap) and self._is_either(self._at):
-            return
-        if self._parsed.terms and _COMMA.fullmatch(gap) and self._is_either(self._at, fields=_TYPES):
-            return
-        if self._parsed.terms and _AMPERSAND.fullmatch(gap) and self._is_either(self._at, fields=_ONE_OF_TWO):
-            return
-        # a name behind a plus may be a sticker's (`redline + crown foil`)
-        if self._parsed.terms and _PLUS.fullmatch(gap) and self._is_either(self._at, names=False):
-            return
+        for joint, names, fields in _JOINTS if self._parsed.terms else ():
+            if joint.fullmatch(gap) and self._is_either(self._at, names=names, fields=fields):
+                return
         part = tuple(self._words[self._at : end])
         if entry is not None and entry.meanings:
             letters = "".join(self._letters[self._at : end])

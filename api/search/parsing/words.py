@@ -5,7 +5,7 @@ The index holds every name's words and the joins of two and three of them: `ak 4
 """
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import groupby
@@ -14,6 +14,7 @@ from operator import attrgetter
 from api.search.parsing.quantities import Quantity
 from mappings.vocabulary.entries import Entry, Meaning, Role
 from mappings.vocabulary.numerals import UNSPACED, Numerals
+from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
@@ -83,7 +84,7 @@ class Term:
     in_set: bool = False  # its words may be of the item's set
     only_in_set: bool = False  # and of nothing else
     is_attached: bool = False  # what such a thing is on, too
-    on_item: bool = False  # what is on the item
+    on_item: bool = False  # what is on the item; of what is excluded: or the item itself
 
     # What it says of an item, or of the words beside it.
     is_filler: bool = False  # nothing of an item
@@ -148,6 +149,11 @@ class ParsedWords:
     excludes_next: bool = False
     excludes_before: bool = False
 
+    def finish_last(self) -> None:
+        """No word of the last terms, as many as are joined, is unfinished any more."""
+        last = [(term, finished(term.words)) for term in self.terms[-MAX_JOIN:]]
+        self.terms[-MAX_JOIN:] = [term if words == term.words else replace(term, words=words) for term, words in last]
+
 
 def words_in(words: list[str], *, open_ended: bool) -> list[Word]:
     """The words, each alone and in every join of neighbours that contains it, without repeats."""
@@ -177,6 +183,16 @@ def mere_runs(terms: Sequence[Term]) -> list[list[str]]:
 def finished(words: tuple[Word, ...]) -> tuple[Word, ...]:
     """The words, none of them unfinished."""
     return tuple(replace(word, prefixes=()) if word.prefixes else word for word in words)
+
+
+def words_of_last_name(terms: Sequence[Term], letters_by_word: Mapping[str, str], names: Phrases) -> int:
+    """How many of the last terms are the words of one known name; 0: the last one stands for itself."""
+    letters: list[str] = []
+    for term in reversed(terms[-names.longest :]):
+        if not term.is_mere:
+            break
+        letters[:0] = [letters_by_word[word.typed] for word in term.words]
+    return names.last_length(letters)
 
 
 def names_in(term: Term) -> list[list[str]]:
@@ -284,12 +300,13 @@ def _is_attached(entry: Entry | None, vocabulary: Vocabulary) -> bool:
     return entry is not None and (vocabulary.is_attached(entry.meanings) or entry.role is Role.ATTACHED_AFTER)
 
 
-def with_most_attached(
+def with_numbers_attached(
     text: str, quantities: list[Quantity], vocabulary: Vocabulary, names_weapon: Callable[[str], bool]
 ) -> list[Quantity]:
-    """The quantities, a bound of a price as how many things a weapon has on it at most: `awp up to 2 stickers`."""
+    """The quantities, a bound of a price as one of how many things a weapon has on it: `awp up to 2 stickers`."""
     for at, each in enumerate(quantities):
-        if each.field == "price" and each.low is None and each.high in _FEW and not each.currency:
+        bounds = {each.low, each.high} - {None}
+        if each.field == "price" and len(bounds) == 1 and _FEW.issuperset(bounds) and not each.currency:
             quantities[at] = _number_attached(text, each, vocabulary, names_weapon) or each
     return quantities
 
@@ -297,14 +314,19 @@ def with_most_attached(
 def _number_attached(
     text: str, quantity: Quantity, vocabulary: Vocabulary, names_weapon: Callable[[str], bool]
 ) -> Quantity | None:
+    """So it is before what is put on items, and between `with` and a name: `with at least 2 crown foils`."""
     word = next(iter(words_of(text[quantity.end :])), "")
-    if not word or not _is_attached(vocabulary.spelling_at([letters_of([word])], 0)[1], vocabulary):
+    if not word or not names_weapon(f"{text[: quantity.start]} {text[quantity.end :]}"):
         return None
-    end = text.index(word, quantity.end) + len(word)
-    if quantity.high is None or not names_weapon(f"{text[: quantity.start]} {text[end:]}"):
+    end = quantity.end
+    if _is_attached(vocabulary.spelling_at([letters_of([word])], 0)[1], vocabulary):
+        end = text.index(word, end) + len(word)
+    elif quantity.low is None or letters_of(words_of(text[: quantity.start])[-1:]) not in vocabulary.carriers:
         return None
-    typed, most = text[quantity.start : end], quantity.high - quantity.is_strict
-    return replace(quantity, typed=typed, end=end, field="attachments", high=most, is_strict=False)
+    low = None if quantity.low is None else quantity.low + quantity.is_strict
+    high = None if quantity.high is None else quantity.high - quantity.is_strict
+    typed = text[quantity.start : end]
+    return replace(quantity, typed=typed, end=end, field="attachments", low=low, high=high, is_strict=False)
 
 
 def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Collection[str]) -> bool:

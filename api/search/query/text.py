@@ -16,7 +16,7 @@ from itertools import pairwise
 from api.engine.clauses import Clause, any_of, constant_score, price_range
 from api.search.parsing.parse import ParsedQuery, PlatformParse
 from api.search.parsing.quantities import Quantity, either_ranges
-from api.search.parsing.words import Term, Word, mere_runs
+from api.search.parsing.words import Term, Word, mere_runs, names_in
 from api.search.query.operator_rules import pin_scores, pinned_clause
 from mappings.folding import fold, single_spaced
 from mappings.vocabulary.entries import Meaning
@@ -237,13 +237,18 @@ def _or_in_set(condition: Condition, word: Word, term: Term) -> Condition:
 
 def _excluded(term: Term) -> list[Clause]:
     """What an item that is not wanted matches: the words, or a meaning by field or by name."""
+    attached = _names_on_item(term) if term.on_item else [HAS_STICKER] if term.is_attached else []
     if not term.meanings:
         words = [_word(word, False).clause for word in term.words]
-        return words if len(words) == 1 else [{"bool": {"filter": words}}]
+        return [*(words if len(words) == 1 else [{"bool": {"filter": words}}]), *attached]
     by_value = [meaning for meaning in term.meanings if not meaning.words]
     names = dict.fromkeys(fold(value) for meaning in by_value for _, values in meaning.filters for value in values)
-    attached = [HAS_STICKER] if term.is_attached else []
     return [*(_meaning(meaning) for meaning in term.meanings), *(_all_words(name) for name in names), *attached]
+
+
+def _names_on_item(term: Term) -> list[Clause]:
+    """One of the stickers on the item has all words, others between them or not: `no s1mple 2025`."""
+    return [_all_words(" ".join(name), "stickers.typed") for name in names_in(term)]
 
 
 def _none_of(clauses: list[Clause]) -> Clause:

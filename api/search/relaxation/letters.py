@@ -98,7 +98,7 @@ def _name_at(words: list[str], letters: list[str], heard: int, vocabulary: Vocab
     if not letters:
         return 1, ""
     length, entry = vocabulary.lexicon.spelling_at(letters, 0)
-    if entry is not None and (heard or length > 1):
+    if entry is not None and (length > 1 or (heard and not _is_lengthened(letters[0], entry, vocabulary))):
         return length, _either(entry) + _joining_end(words[length - 1], vocabulary)
     parted = (_parted(letters[0], vocabulary) or _unjoined(letters[0], vocabulary)) if heard else ""
     if parted or not heard or letters[0].isascii():
@@ -107,6 +107,12 @@ def _name_at(words: list[str], letters: list[str], heard: int, vocabulary: Vocab
         return _in_syllables(words[:heard], vocabulary)
     names = ((length, vocabulary.by_sound.name_of("".join(letters[:length]))) for length in range(heard, 0, -1))
     return next(((length, name) for length, name in names if name), (1, ""))
+
+
+def _is_lengthened(word: str, entry: Entry, vocabulary: Vocabulary) -> bool:
+    """Whether what translates a filler is a word with more letters, and so another one: Michu is not `mich` (me)."""
+    is_filler = word not in vocabulary.lexicon.entries and _either(entry) in vocabulary.ignored
+    return is_filler and vocabulary.lexicon.entries.get(word[:-1]) is entry
 
 
 def _name_heard(run: str, vocabulary: Vocabulary) -> str:

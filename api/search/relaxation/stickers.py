@@ -1,20 +1,17 @@
 """Which words of a text may be of stickers on the item. Pure."""
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise, takewhile
 
+from api.search.parsing.attachments import MAX_NAME_ON_ITEM, as_one_name, ends_with_year, may_be_on_item
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
 from api.search.parsing.words import MAX_FEW, Term, mere_runs
-from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.numerals import UNSPACED
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
-MAX_STICKER_WORDS = 4  # at the end of a text that may be of a sticker on the item
-_YEAR = re.compile(r"\b20\d\d$")
 STICKER_COUNTS = range(2, MAX_FEW + 1)  # more is how many items are wanted
 
 
@@ -27,6 +24,18 @@ def words_of_names(parse: PlatformParse, names: Phrases, min_words: int = 1) -> 
             length = names.length_at(letters, at)
             words.update(typed[at : at + length] if length >= min_words else ())
     return {word for word in words if not word.isnumeric()}
+
+
+def _names_begin(parse: PlatformParse, names: Phrases) -> list[str]:
+    """The mere words with which one of the names begins."""
+    begin: list[str] = []
+    for typed in mere_runs(parse.terms):
+        letters, at = [letters_of([word]) for word in typed], 0
+        while at < len(typed):
+            length = names.length_at(letters, at)
+            begin += typed[at : at + 1] if length else []
+            at += length or 1
+    return begin
 
 
 def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
@@ -74,7 +83,7 @@ def _with_so_many(parse: PlatformParse) -> PlatformParse | None:
     if counted is None or not (others or any(term.carries for term in parse.terms)):
         return None
     following = takewhile(lambda term: not term.narrows, parse.terms[kinds[0] + 1 :])
-    if any(_may_be_on_item(term) and not is_finish(term, vocabulary) for term in following):  # it says which
+    if any(may_be_on_item(term) and not is_finish(term, vocabulary) for term in following):  # it says which
         return None
     words = (*counted.words, *parse.terms[kinds[0]].words)
     return replace(parse, terms=(*others, Term(words, is_attached=True, count=counted.count)))
@@ -105,7 +114,7 @@ def _with_so_many_carried(parse: PlatformParse) -> PlatformParse | None:
     vocabulary = parse.platform.merged_vocabulary
     of_names = words_of_names(parse, vocabulary.finish_phrases)
     names = [term for term in others if term.typed not in of_names and not is_finish(term, vocabulary)]
-    if any(map(_may_be_on_item, names)):
+    if any(map(may_be_on_item, names)):
         return None
     words = tuple(word for term in counted for word in term.words)
     return replace(parse, terms=(*others, Term(words, is_attached=True, count=counted[0].count)))
@@ -113,7 +122,7 @@ def _with_so_many_carried(parse: PlatformParse) -> PlatformParse | None:
 
 def _starts(parse: PlatformParse, carrier: int | None, finishes: int, of_names: Collection[str]) -> list[int]:
     """The positions at which the words of a sticker may begin; the first `finishes` terms are finishes of the item."""
-    may_be = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term)]
+    may_be = [at for at, term in enumerate(parse.terms) if may_be_on_item(term)]
     if carrier is not None and may_be and may_be[-1] >= carrier:
         is_before = any(at < carrier and parse.terms[at].typed not in of_names for at in may_be[finishes:])
         of_count = [0] if is_before and parse.terms[carrier].count else []  # `crown foil x4 ak redline`
@@ -123,14 +132,20 @@ def _starts(parse: PlatformParse, carrier: int | None, finishes: int, of_names: 
         # `crown foil x4`, `クラウンフォイル付き`
         return [0] if carrier is not None or _is_said_attached(parse.terms) else []
     words = [at for at in may_be if parse.terms[at].typed not in of_names]
-    starts = [at for at in words if at >= finishes][-MAX_STICKER_WORDS:]
-    if any(term.is_attached for term in parse.terms[: min(words, default=0)]):  # `with a sticker navi`
-        starts = words[:1]
-    elif any(term.is_attached for term in parse.terms):  # `reason holo katowice 2014 applied`
-        starts = list(dict.fromkeys([*words[:1], *starts]))
+    starts = [at for at in words if at >= finishes]
+    starts = list(dict.fromkeys([*starts[:1], *starts[-MAX_NAME_ON_ITEM:]]))  # `natus vincere holo rio 2022`
+    position = next((at for at, term in enumerate(parse.terms) if term.is_attached), len(parse.terms))
+    follows = next(
+        (at for at in may_be if all(term.is_filler for term in parse.terms[position + 1 : at]) and at > position), 0
+    )
+    if follows:  # `with a sticker navi`
+        starts = list(dict.fromkeys([follows, *words[:1]]))
+    elif finishes < position < len(parse.terms) and {*range(finishes, position)}.issubset(may_be):
+        starts = [finishes]  # `hades antwerp 2022 스티커 붙은 xm1014`
     if of_names and words and not finishes:  # Headshot is a finish: `usp headshot guarantee`
         starts += [at for at in may_be if at not in starts][:1]
-    return starts
+    begin = _names_begin(parse, parse.platform.merged_vocabulary.finish_phrases)[1:]  # `asiimov toxic flow holo`
+    return [*starts, *[at for at in may_be if parse.terms[at].typed in begin and at not in starts][:1]]
 
 
 def introduces_stickers(term: Term) -> bool:
@@ -170,7 +185,7 @@ def _item_first(parse: PlatformParse) -> PlatformParse:
     vocabulary = parse.platform.merged_vocabulary
     others = [term for term in on_item if not vocabulary.is_attached(term.meanings)]  # `navi sticker on ak redline`
     is_of_item = any(term.narrows or _names_finish(term, vocabulary) for term in others)  # `neonoir na awp`
-    if is_of_item or not any(map(_may_be_on_item, on_item)) or not any(term.narrows for term in item):
+    if is_of_item or not any(map(may_be_on_item, on_item)) or not any(term.narrows for term in item):
         return parse
     return replace(parse, terms=(*item, replace(parse.terms[position], carries=True), *on_item))
 
@@ -184,14 +199,14 @@ def _without_kinds(parse: PlatformParse, vocabulary: Vocabulary, *, is_named: bo
 def _names_attached(parse: PlatformParse, vocabulary: Vocabulary) -> bool:
     """Whether it names a thing that is put on items, and nothing else: it is offered on an item alone."""
     others = [term for term in parse.terms if not vocabulary.is_attached(term.meanings)]
-    return 0 < len(others) < len(parse.terms) and all(map(_may_be_on_item, others))
+    return 0 < len(others) < len(parse.terms) and all(map(may_be_on_item, others))
 
 
 def _with_finishes_first(parse: PlatformParse, vocabulary: Vocabulary) -> tuple[PlatformParse, int]:
     """The parse with what stands for names of finishes before what may be on the item, and how many those are."""
     of_finishes = [term for term in parse.terms if is_finish(term, vocabulary)]
     others = [term for term in parse.terms if term not in of_finishes]
-    if not any(_may_be_on_item(term) for term in others):
+    if not any(may_be_on_item(term) for term in others):
         return parse, 0
     return replace(parse, terms=(*of_finishes, *others)), len(of_finishes)
 
@@ -203,7 +218,7 @@ def _names_finish(term: Term, vocabulary: Vocabulary) -> bool:
 def is_finish(term: Term, vocabulary: Vocabulary) -> bool:
     """Whether it stands for the name of a finish."""
     names = [letters_of_text(meaning.words) for meaning in term.meanings]
-    return bool(names) and _may_be_on_item(term) and vocabulary.finishes.issuperset(names)
+    return bool(names) and may_be_on_item(term) and vocabulary.finishes.issuperset(names)
 
 
 def says_it_is_on_items(strict: ParsedQuery) -> bool:
@@ -231,7 +246,7 @@ def says_it_is_on_items(strict: ParsedQuery) -> bool:
     return (
         any(term.count in STICKER_COUNTS for term in parse.terms)
         and not _is_requested(strict.text, vocabulary)
-        and all(_may_be_on_item(term) or term.is_filler for term in parse.terms)
+        and all(may_be_on_item(term) or term.is_filler for term in parse.terms)
         and not is_finish
     )
 
@@ -254,53 +269,67 @@ def _with_stickers(
 
     `of_names`: the words that are names of finishes; those behind a weapon are its finish (`navi on ak redline`).
     """
-    before, rest = (
-        [term for term in part if not (term.is_filler or term.is_attached)]  # `sticker on it`
-        for part in (parse.terms[:start], parse.terms[start:])
+    first = next((at for at, term in enumerate(parse.terms) if at >= start and may_be_on_item(term)), start)
+    end = next((at for at, term in enumerate(parse.terms) if term.is_attached and at > first), len(parse.terms))
+    before, rest, after = (
+        # `sticker on it`, but `buff blue with a sticker`
+        [term for term in part if not (term.is_attached or (term.is_filler and term.typed not in of_names))]
+        for part in (parse.terms[:start], parse.terms[start:end], parse.terms[end:])
     )
+    before += after  # `krasnal paris 2023 stickerlı ssg 08 mainframe 001`
     weapon = max((at for at, term in enumerate(rest) if term.narrows), default=len(rest))
     count = max((term.count for term in parse.terms[start:]), default=0)
     others, stickers = list[Term](), list[Term]()
     for at, term in enumerate(rest):
-        is_of_item = not _may_be_on_item(term) or (at > weapon and term.typed in of_names)
+        is_of_item = not may_be_on_item(term) or (at > weapon and term.typed in of_names)
         (others if is_of_item else stickers).append(term)
     joined = dict.fromkeys(tuple(way(stickers)) for way in ways) if stickers else {}
+    if (named := _with_fillers(parse.terms[start:end])) is not None:
+        joined = {(named,): None, **joined}
+    on_item = {word.typed for term in stickers for word in term.words}
+    finishes = tuple(name for name in parse.finishes if not on_item.issuperset(words_of(name)))  # `p90 with fowl play`
     return [
         replace(
             parse,
             terms=(*before, *others, *(replace(term, on_item=True, narrows=False, count=count) for term in terms)),
+            finishes=finishes,
         )
         for terms in joined
     ]
+
+
+def _with_fillers(terms: Sequence[Term]) -> Term | None:
+    """The name behind `with` and what says that it is on the item, fillers of it included: `with this is fine`.
+
+    None: it has no fillers, or more than a name follows.
+    """
+    name = terms[1:] if terms[:1] and introduces_stickers(terms[0]) else ()
+    is_name = any(may_be_on_item(term) for term in name) and all(map(_is_of_name, name))
+    return as_one_name(name) if is_name and any(term.is_filler for term in name) else None
+
+
+def _is_of_name(term: Term) -> bool:
+    return may_be_on_item(term) or (term.is_filler and not introduces_stickers(term))
 
 
 def _as_one(stickers: list[Term]) -> list[Term]:
     """All of it is the name of one sticker, what stands for words written out (`ibp holo kato 14`)."""
     if len(stickers) < 2 or not any(term.meanings for term in stickers):
         return _as_names(stickers)
-    return [_joined(stickers)]
+    return [as_one_name(stickers)]
 
 
 def _last_first(stickers: list[Term]) -> list[Term]:
     """All of it is the name of one sticker, which has the last word first (`katowice 2014 holo`)."""
     if len(stickers) < 2:
         return stickers
-    return [_joined([stickers[-1], *stickers[:-1]])]
+    return [as_one_name([stickers[-1], *stickers[:-1]])]
 
 
 def _event_last(stickers: list[Term]) -> list[Term]:
     """All of it is the name of one sticker, which has its event last (`cologne 2014 nip holo`)."""
-    end = next((at for at, term in enumerate(stickers, 1) if _YEAR.search(_name(term))), len(stickers))
-    return _as_one(stickers) if end == len(stickers) else [_joined([*stickers[end:], *stickers[:end]])]
-
-
-def _joined(stickers: list[Term]) -> Term:
-    words = tuple(word for term in stickers for word in term.words)
-    return Term(words, (Meaning(words=" ".join(_name(term) for term in stickers)),))
-
-
-def _name(term: Term) -> str:
-    return term.meanings[0].words if term.meanings else term.typed
+    end = next((at for at, term in enumerate(stickers, 1) if ends_with_year(term)), len(stickers))
+    return _as_one(stickers) if end == len(stickers) else [as_one_name([*stickers[end:], *stickers[:end]])]
 
 
 def _as_names(stickers: list[Term]) -> list[Term]:
@@ -308,8 +337,3 @@ def _as_names(stickers: list[Term]) -> list[Term]:
     groups = [list(group) for _, group in groupby(stickers, key=lambda term: bool(term.meanings))]
     merged = [Term(tuple(word for term in group for word in term.words)) for group in groups if not group[0].meanings]
     return [*(term for term in stickers if term.meanings), *merged]
-
-
-def _may_be_on_item(term: Term) -> bool:
-    """A mere word, or what stands for words of names."""
-    return not (term.fields or term.alternatives or term.is_filler or term.is_attached)

@@ -21,6 +21,7 @@ CS2 = next(iter(shared_platforms()))
         ("데저트 이글 주홍 불길", ("blaze", "blaze orange")),  # which both are called so
         ("cheapest fade or doppler", ("fade", "doppler")),
         ("cheapest dragon lores and fire serpents", ("dragon lore", "fire serpent")),
+        ("sawed-off crimson batik well played", ()),
         ("cheapest ak", ()),
         ("doppler", ()),
     ],

@@ -264,6 +264,17 @@ def test_a_bound_is_of_the_amount_that_has_none(text: str, english: str) -> None
     assert " ".join(with_digits(text, CS2).split()) == english
 
 
+@pytest.mark.parametrize("text", ["ak z4kr gold", "ak gr1ks foil", "gr1ks"])
+def test_letters_beside_the_digit_of_a_nickname_are_no_currency(text: str) -> None:
+    assert with_digits(text, CS2) == text
+
+
+def test_letters_joined_with_an_amount_are() -> None:
+    assert with_digits("ak do5zl", CS2).split() == ["ak", "at", "most", "5", "¤PLN"]
+    assert with_digits("ak 4kr", CS2).split() == ["ak", "4", "¤SEK"]
+    assert with_digits("ak kr40", CS2).split() == ["ak", "¤SEK", "40"]
+
+
 def test_a_bound_behind_the_number_of_a_name_is_no_beginning_of_a_word() -> None:
     assert with_digits("P250 超新星", CS2) == "P250 超新星"
     assert with_digits("250超", CS2).split() == ["250", ">min"]

@@ -15,6 +15,7 @@ from api.search.parsing.quantities import (
     text_between,
     with_bare_seeds,
     with_inclusive_bounds,
+    with_one_currency,
 )
 
 
@@ -355,11 +356,17 @@ def test_prices_as_buyers_say_them(text: str, expected: tuple[float | None, floa
     assert tuple(None if end is None else float(end) for end in (quantity.low, quantity.high)) == expected
 
 
-def test_bounds_of_one_price_are_in_one_currency() -> None:
-    assert [each.currency for each in quantities_in("min 100, max 150 ¤RUB")] == ["RUB", "RUB"]
-    assert [each.currency for each in quantities_in("max 100, max 150 ¤RUB")] == [None, "RUB"]
-    assert [each.currency for each in quantities_in("min 100 usd, max 150 eur")] == ["USD", "EUR"]
-    assert [each.currency for each in quantities_in("min 20, max 50 eur, seed 661")] == ["EUR", "EUR", None]
+@pytest.mark.parametrize(
+    ("text", "currencies"),
+    [
+        ("min 100, max 150 ¤RUB", ["RUB", "RUB"]),
+        ("max 100, max 150 ¤RUB", [None, "RUB"]),
+        ("min 100 usd, max 150 eur", ["USD", "EUR"]),
+        ("min 20, max 50 eur, seed 661", ["EUR", "EUR", None]),
+    ],
+)
+def test_bounds_of_one_price_are_in_one_currency(text: str, currencies: list[str | None]) -> None:
+    assert [each.currency for each in with_one_currency(quantities_in(text))] == currencies
 
 
 @pytest.mark.parametrize(

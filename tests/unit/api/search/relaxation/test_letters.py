@@ -139,6 +139,10 @@ def test_a_text_with_typos_is_read_without_them() -> None:
     assert misspelt(parse_query(strict.text, [PLATFORM, PLATFORM])) == []
 
 
+def test_a_word_with_more_letters_than_a_filler_is_no_filler() -> None:
+    assert in_english("ak michu", CS2).split() == ["ak", "michu"]
+
+
 def test_an_amount_is_read_before_words_are_translated() -> None:
     read = translated(parse_query("디글 오션드라이브 110불", [PLATFORM]))
     assert [[term.typed for term in each.parses[0].terms] for each in read] == [["디글", "ocean", "drive"]]

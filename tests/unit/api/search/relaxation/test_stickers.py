@@ -80,3 +80,44 @@ def test_what_a_pasted_name_carries_is_no_extra() -> None:
     for text in ("AK-47 | Redline (Field-Tested) with Titan Holo", "M4A4 | Howl (0.00 Float + 4x iBP Holo)"):
         (read, *_) = words_of_stickers(parse_query(text, [CS2]))
         assert any(term.on_item for term in read.options)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # long names without `with`
+        ("nova natus vincere holo rio 2022", ["nova", "[natus vincere holo rio 2022]"]),
+        ("p90 team spirit foil ranked cologne 2026", ["p90", "[team spirit foil ranked cologne 2026]"]),
+        # a name that is one of a finish, too
+        ("p90 with fowl play", ["p90", "[fowl play]"]),
+        ("m4a4 asiimov toxic flow holo", ["m4a4", "asiimov", "[toxic flow holo]"]),
+        ("glock bullet queen guardian berlin 2019", ["glock", "bullet", "queen", "[guardian berlin 2019]"]),
+        ("deagle heat treated z naklejką chopper holo", ["deagle", "heat", "treated", "[chopper holo]"]),
+        # what stands behind what says that it is on the item is the item
+        ("krasnal paris 2023 stickerlı ssg 08 mainframe 001", ["ssg 08", "mainframe", "001", "[krasnal paris 2023]"]),
+        ("hades antwerp 2022 스티커 붙은 xm1014", ["xm1014", "[hades antwerp 2022]"]),
+        ("ustilo foil 스티커 붙은 ak case hardened", ["case hardened", "ak", "[ustilo foil]"]),
+        ("une arme avec un sticker crown foil collé dessus", ["[crown foil]"]),
+        # a filler that is a word of the finish
+        ("mp9 buff blue with boom detonation", ["mp9", "buff", "blue", "[boom detonation]"]),
+        ("famas with ready for battle", ["famas", "[ready for battle]"]),
+        ("famas with ninjas in pyjamas holo", ["famas", "[ninjas in pyjamas holo]"]),
+        # a digit in a name is no amount
+        ("dual berettas w/ gr1ks foil", ["dual berettas", "[gr1ks foil]"]),
+    ],
+)
+def test_a_sticker_on_an_item_is_named_in_many_ways(text: str, expected: list[str]) -> None:
+    strict = parse_query(text, [CS2])
+    candidates = [
+        [f"[{term.typed}]" if term.on_item else term.typed for term in each.parses[0].terms]
+        for each in words_of_stickers(strict)
+    ]
+    assert expected in candidates
+
+
+def test_a_finish_that_is_the_name_of_a_sticker_is_asked_for_no_more() -> None:
+    strict = parse_query("p90 with fowl play", [CS2])
+    assert strict.parses[0].finishes == ("fowl play",)
+    assert [each.parses[0].finishes for each in words_of_stickers(strict)] == [(), (), ()]
+    (redline, *_) = words_of_stickers(parse_query("红线 ak with navi", [CS2]))
+    assert redline.parses[0].finishes == ("redline",)
