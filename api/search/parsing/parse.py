@@ -338,10 +338,6 @@ def _as_name(term: Term) -> Term:
     return replace(term, meanings=meanings, is_filler=not meanings)
 
 
-def _is_of_finishes(term: Term, vocabulary: Vocabulary) -> bool:
-    return letters_of_text(term.typed) in vocabulary.words_of_finishes
-
-
 def _is_plain_skin(terms: Sequence[Term]) -> bool:
     fields = {name for term in terms for name in term.fields}
     return "exterior" in fields and "quality" not in fields
@@ -361,9 +357,15 @@ def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bo
         return either
     runs = [run for some in both for run in mere_runs(some)]
     names = [{letters_of(each)} for run in runs for each in (run, dict.fromkeys(run))]  # `fade (100% fade)`
+    alone = [term for term in terms if not term.alternatives]
+    translated = [{letters_of_text(each.words) for each in term.meanings if not each.filters} for term in alone]
     # batik is Submerged, too, but not in `crimson batik`
-    alone = [term for term in terms if not term.alternatives and not _is_of_finishes(term, vocabulary)]
-    names += [{letters_of_text(each.words) for each in term.meanings if not each.filters} for term in alone]
+    of_names = vocabulary.words_of_finishes
+    names += [
+        words
+        for words, term in zip(translated, alone, strict=True)
+        if words and letters_of_text(term.typed) not in of_names
+    ]
     finishes = {frozenset(each & vocabulary.finishes) for each in names} - {frozenset()}
     if len(finishes) != 1:  # an item has one
         return ()

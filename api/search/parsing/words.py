@@ -305,8 +305,8 @@ def with_numbers_attached(
 ) -> list[Quantity]:
     """The quantities, a bound of a price as one of how many things a weapon has on it: `awp up to 2 stickers`."""
     for at, each in enumerate(quantities):
-        bounds = {each.low, each.high} - {None}
-        if each.field == "price" and len(bounds) == 1 and _FEW.issuperset(bounds) and not each.currency:
+        has_one_bound = (each.low is None) != (each.high is None)
+        if each.field == "price" and not each.currency and has_one_bound and (each.low or each.high) in _FEW:
             quantities[at] = _number_attached(text, each, vocabulary, names_weapon) or each
     return quantities
 

@@ -130,7 +130,7 @@ def test_a_search_is_written_in_so_many_calls(body: dict[str, Any], most: int) -
     written(body)  # what is made once
     with counted_calls() as calls:
         written(body)
-    assert calls["made"] < most
+    assert calls["made"] < most, calls["made"]
 
 
 def search_query(body: dict[str, Any]) -> SearchQuery:
