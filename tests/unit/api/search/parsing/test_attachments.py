@@ -117,3 +117,10 @@ def test_else_no_stickers_are_wanted(text: str) -> None:
     (term,) = parse_query(text, [CS2]).parses[0].excluded
     assert term.is_attached
     assert not term.on_item
+
+
+def test_what_is_not_wanted_on_an_item_is_a_sticker_with_all_its_words() -> None:
+    filters = str(text_clauses(parse_query("ak no s1ren", [CS2]))["filter"])
+    assert "{'match': {'stickers.typed': {'query': 's1ren', 'operator': 'and'}}}" in filters
+    dated = str(text_clauses(parse_query("ak no s1ren austin 2025", [CS2]))["filter"])
+    assert "{'match': {'stickers.typed': {'query': 's1ren austin 2025', 'operator': 'and'}}}" in dated
