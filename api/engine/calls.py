@@ -11,7 +11,7 @@ from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import SerializationError, TransportError
 
 from api.current_request import seconds_left
-from api.engine.errors import NodeLostError, map_engine_error
+from api.engine.errors import ShardsLostError, map_engine_error
 from api.engine.responses import BadResponseError, Json, Response, all_shards_of, decoded
 from api.errors import ApiError
 from api.log import log
@@ -90,11 +90,11 @@ class Calls:
         return ",".join(self._settings.alias(platform.id) for platform in platforms)
 
     async def _search(self, send: Callable[[], Awaitable[Any]], read: Callable[[bytes], Read]) -> Read:
-        """What a search finds; it is sent once more where a node was lost under it, within the same deadline."""
+        """What a search finds; it is sent once more where it lost its shards, within the same deadline."""
         try:
             return await self._read(send(), read)
-        except NodeLostError:
-            log.warning("a node of the search engine was lost under a search")
+        except ShardsLostError:
+            log.warning("a search lost its shards: a node, or a removed index")
             return await self._read(send(), read)
 
     async def _read(self, call: Awaitable[Any], read: Callable[[bytes], Read]) -> Read:

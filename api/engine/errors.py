@@ -19,6 +19,9 @@ NO_INDEX = "index_not_found_exception"
 _NODE_LOST = frozenset(
     f"{reason}_exception" for reason in ("node_closed", "node_disconnected", "node_not_connected", "connect_transport")
 )
+# Why a search ends whose shards were gone when it came to them, without a cause: their index was removed after a load,
+# or their node was lost.
+_ALL_SHARDS = "all shards failed"
 # The engine no longer has the point in time: it expired, was closed, or its node restarted.
 _PIT_GONE = "search_context_missing_exception"
 _TOO_MANY_PITS = "search.max_open_pit_context"
@@ -46,8 +49,8 @@ class MissingError(Exception):
         self.body = body
 
 
-class NodeLostError(ApiError):
-    """A node was lost between the phases of a search; the copies of its shards are on others."""
+class ShardsLostError(ApiError):
+    """A search lost its shards on the way; copies of them are on other nodes, or another index has the alias."""
 
 
 class NotLoadedError(ApiError):
@@ -91,8 +94,9 @@ def _known_reason(body: dict[str, Any], kind: str | None) -> Exception | None:
         return NotLoadedError(str(body["error"].get("index", "the index")))
     if any(cause.get("type") == _PIT_GONE for cause in causes):
         return PitGoneError()
-    if causes and _NODE_LOST.issuperset(cause.get("type") for cause in causes):
-        return NodeLostError("search_unavailable")
+    types = {cause.get("type") for cause in causes}
+    if _NODE_LOST.issuperset(types) if types else kind is not None and body["error"].get("reason") == _ALL_SHARDS:
+        return ShardsLostError("search_unavailable")
     if any(_TOO_MANY_PITS in reason for reason in reasons):
         log.warning("the search engine takes no more cursors; see search.max_open_pit_context in docs/operations.md")
         message = "too many cursors are being read: read one to its end, or start yours later"

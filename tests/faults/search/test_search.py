@@ -203,14 +203,20 @@ def lost(kind: str) -> bytes:
     return response(500, {"error": error, "status": 500})
 
 
-async def test_a_search_whose_node_is_lost_is_sent_again(tmp_path: Path) -> None:
-    disconnected = lost("node_disconnected_exception")
+def shards_gone() -> bytes:
+    """What answers a search whose shards are gone: their index was removed since its alias was read."""
+    error = {"type": "search_phase_execution_exception", "phase": "query", "reason": "all shards failed"}
+    return response(503, {"error": {**error, "root_cause": [], "failed_shards": [], "grouped": True}, "status": 503})
+
+
+@pytest.mark.parametrize("answered", [lost("node_disconnected_exception"), shards_gone()], ids=["node", "index"])
+async def test_a_search_that_loses_its_shards_is_sent_again(answered: bytes, tmp_path: Path) -> None:
     async with (
-        answering(searched(WHOLE), first=[disconnected]) as url,
+        answering(searched(WHOLE), first=[answered]) as url,
         running(settings_for(url, "t", tmp_path)) as app,
     ):
         is_whole(await ask(app, "POST", "/v1/gear/search", {}))
-    async with answering(disconnected) as url, running(settings_for(url, "t", tmp_path)) as app:
+    async with answering(answered) as url, running(settings_for(url, "t", tmp_path)) as app:
         error_of(await ask(app, "POST", "/v1/gear/search", {}), "search_unavailable")
 
 
