@@ -33,15 +33,16 @@ def ends_with_year(term: Term) -> bool:
 
 def is_on_items(term: Term, vocabulary: Vocabulary) -> bool:
     """Whether what is not wanted is on items, too: `no crown foil`. Words of finishes (`no gold`) are of the item."""
+    if not may_be_on_item(term):
+        return False
     letters = [letters_of([word]) for name in names_in(term) for word in name]
-    is_of_item = all(each.isnumeric() or each in vocabulary.words_of_finishes for each in letters)
-    return may_be_on_item(term) and not is_of_item
+    return not all(each.isnumeric() or each in vocabulary.words_of_finishes for each in letters)
 
 
 def as_one_name(terms: Sequence[Term]) -> Term:
     """The name that terms are together, what stands for words written out: `ibp holo kato 14`."""
     words = tuple(word for term in terms for word in term.words)
-    return Term(words, (Meaning(words=" ".join(" ".join(names_in(term)[0]) for term in terms)),))
+    return Term(words, (Meaning(words=" ".join(word for term in terms for word in names_in(term)[0])),))
 
 
 def attached_named(terms: Iterable[tuple[Term, int]], vocabulary: Vocabulary) -> tuple[Term, int] | None:

@@ -357,15 +357,12 @@ def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bo
         return either
     runs = [run for some in both for run in mere_runs(some)]
     names = [{letters_of(each)} for run in runs for each in (run, dict.fromkeys(run))]  # `fade (100% fade)`
-    alone = [term for term in terms if not term.alternatives]
-    translated = [{letters_of_text(each.words) for each in term.meanings if not each.filters} for term in alone]
-    # batik is Submerged, too, but not in `crimson batik`
-    of_names = vocabulary.words_of_finishes
-    names += [
-        words
-        for words, term in zip(translated, alone, strict=True)
-        if words and letters_of_text(term.typed) not in of_names
-    ]
+    for term in terms:
+        translated = {letters_of_text(each.words) for each in term.meanings if not each.filters}
+        # batik is Submerged, too, but not in `crimson batik`
+        is_translated = translated and letters_of_text(term.typed) not in vocabulary.words_of_finishes
+        if is_translated and not term.alternatives:
+            names.append(translated)
     finishes = {frozenset(each & vocabulary.finishes) for each in names} - {frozenset()}
     if len(finishes) != 1:  # an item has one
         return ()

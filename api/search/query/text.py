@@ -25,6 +25,7 @@ from mappings.vocabulary.words import letters_of_text, words_of
 WHOLE_NAME_SCORE = 1000  # more than all terms of a text together give
 ITEM_SCORE = 2 * WHOLE_NAME_SCORE  # more than an item's whole name and its terms together give
 HAS_STICKER: Clause = {"exists": {"field": "stickers"}}
+_STICKERS = "stickers.typed"
 # One edit from 4 letters, two from 8, swapped neighbours are one; the first letter is never wrong.
 ONE_EDIT, TWO_EDITS = "AUTO:4,200", "AUTO:4,8"
 TWO_EDITS_FROM = 8  # letters
@@ -195,9 +196,7 @@ def _term(term: Term, by_finish: bool) -> list[Condition]:
 def _on_item(term: Term) -> Clause:
     """One of the stickers on the item has all words, or similar ones, in this order if there are several."""
     names = [_joins(words_of(each.words)) for each in term.meanings if each.words]
-    queries: list[Clause] = [
-        {"match": {"stickers.typed": {"query": " ".join(name), "operator": "and"}}} for name in names
-    ]
+    queries = [_all_words(" ".join(name), _STICKERS) for name in names]
     return _at_least(term.count, any_of([_similar_joins(term.words), *queries]))
 
 
@@ -224,8 +223,8 @@ def _similar_joins(words: Sequence[Word]) -> Clause:
         edits = TWO_EDITS if max(map(len, wrong), default=0) >= TWO_EDITS_FROM else ONE_EDIT
         queries.append(similar(join, edits) if wrong and join.isalpha() else {"query": join})
     if not any("fuzziness" in query for query in queries):
-        return {"match": {"stickers.typed": {"query": " ".join(_joins(typed)), "operator": "and"}}}
-    return {"bool": {"filter": [{"match": {"stickers.typed": query}} for query in queries]}}
+        return _all_words(" ".join(_joins(typed)), _STICKERS)
+    return {"bool": {"filter": [{"match": {_STICKERS: query}} for query in queries]}}
 
 
 def _or_in_set(condition: Condition, word: Word, term: Term) -> Condition:
@@ -248,7 +247,7 @@ def _excluded(term: Term) -> list[Clause]:
 
 def _names_on_item(term: Term) -> list[Clause]:
     """One of the stickers on the item has all words, others between them or not: `no s1mple 2025`."""
-    return [_all_words(" ".join(name), "stickers.typed") for name in names_in(term)]
+    return [_all_words(" ".join(name), _STICKERS) for name in names_in(term)]
 
 
 def _none_of(clauses: list[Clause]) -> Clause:

@@ -135,10 +135,8 @@ def _starts(parse: PlatformParse, carrier: int | None, finishes: int, of_names: 
     starts = [at for at in words if at >= finishes]
     starts = list(dict.fromkeys([*starts[:1], *starts[-MAX_NAME_ON_ITEM:]]))  # `natus vincere holo rio 2022`
     position = next((at for at, term in enumerate(parse.terms) if term.is_attached), len(parse.terms))
-    follows = next(
-        (at for at in may_be if all(term.is_filler for term in parse.terms[position + 1 : at]) and at > position), 0
-    )
-    if follows:  # `with a sticker navi`
+    follows = next((at for at in range(position + 1, len(parse.terms)) if not parse.terms[at].is_filler), None)
+    if follows in may_be:  # `with a sticker navi`
         starts = list(dict.fromkeys([follows, *words[:1]]))
     elif finishes < position < len(parse.terms) and {*range(finishes, position)}.issubset(may_be):
         starts = [finishes]  # `hades antwerp 2022 스티커 붙은 xm1014`
