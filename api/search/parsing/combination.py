@@ -32,6 +32,33 @@ def without_article(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
     return [term for term in terms if term is not article] if is_letter else terms
 
 
+def without_opened(
+    text: str, terms: list[Term], excluded: list[Term], vocabulary: Vocabulary
+) -> tuple[list[Term], list[Term]]:
+    """The terms and what is not wanted, those of a type that others open as mere words of names.
+
+    In `chroma case key` a key is meant, and `no capsule keys` are keys of something else.
+    """
+    types = [values_of(term.meanings, "type") for term in terms]
+    opened = frozenset(each for kinds in types for kind in kinds for each in vocabulary.opens.get(kind, ()))
+    if not opened:
+        return terms, excluded
+
+    def is_before_opener(term: Term) -> bool:
+        is_opened = bool(values_of(term.meanings, "type") & opened)
+        return is_opened and any(f"{term.typed} {each.typed}" in text for each in terms)
+
+    return (
+        [_as_name(term) if kinds & opened else term for term, kinds in zip(terms, types, strict=True)],
+        [_as_name(term) if is_before_opener(term) else term for term in excluded],
+    )
+
+
+def _as_name(term: Term) -> Term:
+    meanings = tuple(Meaning(words=meaning.words) for meaning in term.meanings if meaning.words)
+    return replace(term, meanings=meanings, is_filler=not meanings)
+
+
 def _without_dates(terms: Sequence[Term], vocabulary: Vocabulary) -> list[Term]:
     """The terms, years as fillers: a title says when it was written; but Katowice 2014 is a name."""
 

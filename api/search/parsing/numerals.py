@@ -1,7 +1,7 @@
 """Writes the amounts of a text in digits: `under twenty dollars`, `a hundred bucks`, `sub-40`. Pure."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from api.search.parsing.quantities import ASKING_PRICE, OTHER_CURRENCY
@@ -29,13 +29,15 @@ _ASKED_EACH = re.compile(r"(?<![\w.])@\s*(?=[$€£]?\s*\d)")  # `10 keys @ 0.40
 # An asked price is no bound in whatever currency: `b/o $14`, `95$ b/o`. The word is said of the amount behind it if it
 # has one, and of no float (`0.15 b/o 50`).
 _ASKED = re.compile(
-    rf"(?P<before>{ASKING_PRICE}\s*)?(?:[$€£]\s*)?(?<![\w.,])(?(before)|(?!0[.,]))(?P<amount>\d[\d.,]*k?)"
+    rf"(?P<before>{ASKING_PRICE}\s*)?(?:[$€£]\s*)?(?<![\w.,])(?(before)|(?!0[.,]))(?P<amount>\d(?:[\d.,]*\d)?k?)"
     rf"(?:\s*(?:[$€£]|(?:{CURRENCY_WORDS})(?!\w)))?"
     rf"(?P<after>[\s,]*{ASKING_PRICE}(?!\s*[$€£]?\s*\d[\d.,]*+k?(?![\s,]*{ASKING_PRICE})))?",
     re.IGNORECASE,
 )
+# from the first to the last (`phase 1-4`), or each of them (`phase 1, 2, 4`, `p2/4`)
 _NUMBERED = re.compile(
-    r"(?<!\w)(?P<word>[^\W\d_]{1,12}\s?)(?P<first>[1-9])\s?[-\u2013]\s?(?P<last>[1-9])(?![\w.,]|\s*[$€£])"
+    r"(?<!\w)(?P<word>[^\W\d_]{1,12}\s?)(?P<first>[1-9])"
+    r"(?:\s?[-\u2013]\s?(?P<last>[1-9])(?![.,])|(?P<others>(?:\s?[,/]\s?[1-9](?!\w))+)(?![.,]\d))(?!\w|\s*[$€£])"
 )
 _LETTERS_LAST, _LETTERS_NEXT = re.compile(r"[a-zA-Z0-9]+$"), re.compile(r"[a-zA-Z0-9]+")
 _NICKNAME = re.compile(r"(?P<before>[a-zA-Z]{1,2})\d[a-zA-Z]{2,}")
@@ -62,9 +64,10 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
         if numbers > 1 and (ranges := vocabulary.amount_words.ranges.pattern) is not None:
             text = ranges.sub(_Ranges(vocabulary), text)
         text = vocabulary.amount_words.in_english(text, partial(_english, vocabulary=vocabulary), is_name)
-        text = _GROUPED.sub(r"\1\2\3", text) if numbers > 1 else text
-    if "-" in text or "\u2013" in text:
-        text = _NUMBERED.sub(partial(_each_numbered, vocabulary=vocabulary), _SUB.sub("sub ", text))
+        if numbers > 1:
+            text = _GROUPED.sub(r"\1\2\3", text)
+            text = _NUMBERED.sub(partial(_each_numbered, vocabulary=vocabulary), text)
+        text = _SUB.sub("sub ", text)
     return _with_asked(text) if "@" in text or ASKING_PRICE in text else text
 
 
@@ -120,8 +123,10 @@ def _range(match: re.Match[str], vocabulary: Vocabulary) -> str:
 
 
 def _each_numbered(match: re.Match[str], vocabulary: Vocabulary) -> str:
-    """The names from the first to the second number where both are known (`phase 1-4`), as alternatives."""
-    numbers = range(int(match["first"]), int(match["last"]) + 1)
+    """The names with these numbers where all are known (`phase 1-4`, `phase 1, 2`), as alternatives."""
+    numbers: Iterable[int] = range(int(match["first"]), int(match["last"] or 0) + 1)
+    if match["others"]:
+        numbers = map(int, _NUMBER.findall(match["first"] + match["others"]))
     names = [letters_of([match["word"].strip(), str(number)]) for number in numbers]
     if not all(name in vocabulary.entries for name in names):
         return match.group()

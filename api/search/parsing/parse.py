@@ -17,6 +17,7 @@ from api.search.parsing.combination import (
     says_nothing_of_items,
     with_skins,
     without_article,
+    without_opened,
 )
 from api.search.parsing.links import is_listing
 from api.search.parsing.numerals import with_digits
@@ -177,7 +178,7 @@ def parse_text(
     terms = [term for piece in parsed for term in piece.terms]
     excluded = [term for piece in parsed for term in piece.excluded]
     sorts = [sort for piece in parsed for sort in piece.sorts]
-    terms = _without_opened(_merged_alternatives(terms), vocabulary)
+    terms, excluded = without_opened(text, _merged_alternatives(terms), excluded, vocabulary)
     if [term for term in terms if term.is_filler]:
         terms = without_article(with_skins(terms, vocabulary), vocabulary)
     if of_listing and vocabulary.plain and _is_plain_skin(terms):
@@ -276,13 +277,6 @@ def _is_other(quantity: Quantity, platform: Platform) -> bool:
     return len(both) > 1 and not both <= _NEAR_CURRENCIES
 
 
-def _without_opened(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
-    """The terms, those of a type that others open as mere words of names: in `chroma case key` a key is meant."""
-    types = [values_of(term.meanings, "type") for term in terms]
-    opened = frozenset(each for kinds in types for kind in kinds for each in vocabulary.opens.get(kind, ()))
-    return [_as_name(term) if kinds & opened else term for term, kinds in zip(terms, types, strict=True)]
-
-
 def _merged_alternatives(terms: Sequence[Term]) -> list[Term]:
     """The terms, other values of the same field (`ww bs`) merged into one: an item has only one of them."""
     merged: list[Term] = []
@@ -331,11 +325,6 @@ def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:
         ((field_name, values),) = term.meanings[0].filters
         return field_name, frozenset(values)
     return "", frozenset()
-
-
-def _as_name(term: Term) -> Term:
-    meanings = tuple(Meaning(words=meaning.words) for meaning in term.meanings if meaning.words)
-    return replace(term, meanings=meanings, is_filler=not meanings)
 
 
 def _is_plain_skin(terms: Sequence[Term]) -> bool:

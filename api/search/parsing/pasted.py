@@ -37,9 +37,10 @@ _NOT_OF_ITEMS = re.compile(
 _NO_ZERO = re.compile(r"(?<![\w.-])\.(?=\d)")
 # how many copies a pasted name has: `Sealed Graffiti | GTG (1)`
 _COPIES = re.compile(r"(?<=\s)\((?:\d|\d{1,2}x|x\d{1,2})\)", re.IGNORECASE)
-# how many for how many: `1:1 knife only`
-_RATIO = re.compile(r"(?<![\d:.])\d:\d(?![\d:.])")
-# how many things: `4\u00d7 titan`, `titan \u00d74`
+# how many for how many: `1:1 knife only`; a share: `0.5% chance`
+_RATIO = re.compile(r"(?<![\d:.])\d:\d(?![\d:.])|(?<![\w.,-])\d{1,3}[.,]\d{1,4}\s?%")
+# how many things: `4\u00d7 titan`, `titan \u00d74`; of thousands: `1,000x bravo cases`
+_THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+\s?x(?!\w)", re.IGNORECASE)
 _TIMES = re.compile(r"(?<!\S)(?:(\d{1,2})\s?\u00d7(?!\s*\d)|\u00d7(?=\d{1,2}(?!\S)))")
 # a heart, no bound: `thx <3`
 _HEART = re.compile(r"(?<!\w)(thanks|thank you|thx|tysm|ty|pls|please|love)\s*<3+\s*$", re.IGNORECASE)
@@ -83,6 +84,7 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str
     (_CHAT_LINE, ""),
     (_PICTURE, ""),
     (_TRADE_LETTER, lambda match: _TRADE_WORDS[(match[1] or match[2]).lower()]),
+    (_THOUSANDS, " "),
     (_TIMES, r"\1x"),
     (_HEART, r"\1"),
     (_RATIO, " "),
@@ -94,8 +96,8 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str
 _TRADE_MARK = re.compile(
     r"(?<!\w)(?:[\[(<{]\s*(?P<mark>have|want|h|w)\s*[\])>}]|(?P<label>have|want|h|w)\s*:)", re.IGNORECASE
 )
-# a word that may mean another thing so: `FURIA (or)`
-_BRACKETED = re.compile(r"\((\w+)\)")
+# a word that may mean another thing so: `FURIA (or)`, `broky (or, champion)`
+_BRACKETED = re.compile(r"\((\w+)(?=[,)])")
 _WORD = re.compile(r"\w+")
 _MAX_NAME = 5  # words of a finish
 _MAY_BE_NAME = re.compile(r"\(|\w\W+\w+s(?!\w)", re.IGNORECASE)  # what has one of these, or several words in the plural
@@ -108,7 +110,7 @@ def _with_english_names(text: str, vocabulary: Vocabulary) -> str:
 
     Those are the names of several words: `dragon lores`.
     """
-    text = _BRACKETED.sub(lambda match: f"({vocabulary.bracketed.get(match[1].lower(), match[1])})", text)
+    text = _BRACKETED.sub(lambda match: f"({vocabulary.bracketed.get(match[1].lower(), match[1])}", text)
     words = [*_WORD.finditer(text)]
     for at in range(len(words) - 1, 0, -1):
         end = words[at].end() - 1

@@ -66,7 +66,7 @@ _BETWEEN = r"(?P<between>(?<!\w)(?:between|b/w|from)\s+)?"
 # Of a word that a number may be part of. With `(?-i:`, compiling a pattern does not look up the case of 30,000 letters.
 _WORD = rf"(?-i:[^\W{UNSPACED_LETTERS}])"
 _START = rf"(?<!{_WORD})(?<![$€£.,-])"
-_END = rf"(?!{_WORD}|[$€£]|[.,]\d|-\w)"
+_END = rf"(?!{_WORD}|[$€£%]|[.,]\d|-\w)"
 _CURRENCY_WORD = rf"(?:(?<=\d)e(?!\w)|(?<![a-z])(?:{CURRENCY_WORDS})(?![a-z]))"
 _MARK = rf"(?:[$€£]|{OTHER_CURRENCY}[A-Z]{{3}}c?|{_CURRENCY_WORD})"
 _CENT_MARK = r"(?:cents?|¢|(?<=\d)ct?)(?![a-z0-9])"

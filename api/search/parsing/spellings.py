@@ -13,6 +13,8 @@ from api.search.parsing.words import (
     few_in,
     finished,
     is_count,
+    is_opened,
+    is_pasted,
     is_share,
     names_in,
     words_in,
@@ -325,11 +327,16 @@ class Spellings:
             return False
         last = min(at + 1 + MAX_NAME, len(self._words) - 1)
         plurals = [end for end in range(at + 2, last + 1) if self._letters[end].endswith("s")]
-        return any(self._is_opened(end) and self._are_one_name(at + 1, end) for end in (at + 1, *plurals))
+        opened = (end for end in (at + 1, *plurals) if is_opened(self._spelling_at(end)[1], self._vocabulary))
+        return any(self._are_one_name(at + 1, end) for end in opened)
 
     def _is_before_thing(self, at: int) -> bool:
-        """Whether a thing is behind the digit there, and nothing or a filler before: `1 ak`, `looking 4 knives`."""
-        if len(self._letters[at]) > 1 or at + 1 == len(self._words):
+        """Whether a thing is behind the digit there, and nothing or a filler before: `1 ak`, `looking 4 knives`.
+
+        Of two digits it is where the text ends with a plural: `10 awp asiimovs`.
+        """
+        longest = 2 if self._letters[-1].endswith("s") else 1
+        if len(self._letters[at]) > longest or at + 1 == len(self._words):
             return False
         if at == 0 and self._letters[0] == "1" and self._gaps[1].isspace() and self._letters[1].isalpha():
             return True  # `1 blue laminate`
@@ -368,24 +375,19 @@ class Spellings:
         is_enclosed = self._gaps[at].endswith("(") and self._gaps[at + 1].startswith(")")
         return at > 0 and is_enclosed and bool(YEAR.fullmatch(self._letters[at]))
 
-    def _is_opened(self, at: int) -> bool:
-        """Whether what can be opened is there, or what opens it: a case, a capsule, a key."""
-        _, entry = self._spelling_at(at)
-        types = values_of(entry.meanings, "type") if entry is not None else set()
-        return bool(types) and (self._vocabulary.opened | self._vocabulary.opens.keys()).issuperset(types)
-
     def _word_term(self, at: int, role: Role) -> Term:
         """A mere word, or one that says how many."""
         letters, ignored = self._letters[at], self._vocabulary.ignored
         count = count_at(self._letters, at) or attached_at(self._words[at].typed, self._letters, at, self._vocabulary)
         carries = letters in self._vocabulary.carriers
         is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
-        is_filler = (bool(count) or is_many or letters in ignored or role is Role.FILLER) and role is not Role.NAME
+        is_name = role is Role.NAME or is_pasted(self._gaps, at)
+        is_filler = (bool(count) or is_many or letters in ignored or role is Role.FILLER) and not is_name
         is_negation = role in NEGATING and not is_filler and self._is_negation(at, role)
         otherwise = self._vocabulary.second_meanings.get(letters, ())
-        word = (self._words[at],)
-        term = Term(word, (), otherwise, is_filler=is_filler, is_negation=is_negation, count=count, carries=carries)
-        return replace(term, is_foreign=True) if letters in self._vocabulary.foreign_goods else term
+        term = Term((self._words[at],), (), otherwise, is_filler=is_filler, is_negation=is_negation, count=count)
+        is_foreign = letters in self._vocabulary.foreign_goods
+        return replace(term, carries=carries, is_foreign=is_foreign) if carries or is_foreign else term
 
 
 def _says_something(entry: Entry | None) -> bool:

@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from api.search.parsing.quantities import Quantity
-from mappings.vocabulary.entries import Entry, Meaning, Role
+from mappings.vocabulary.entries import Entry, Meaning, Role, values_of
 from mappings.vocabulary.numerals import UNSPACED, Numerals
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -263,9 +263,19 @@ def few_in(word: str, numerals: Numerals) -> int:
 
 
 def is_counted(text: str, vocabulary: Vocabulary) -> bool:
-    """Whether a text begins with what the number before it counts: hours, stickers."""
+    """Whether a text begins with what the number before it counts: hours, stickers, cases."""
     letters = [letters_of_text(word) for word in text.split()]
-    return attached_follows(letters, 0, vocabulary) or vocabulary.begins_with_measure(letters)
+    if not letters:
+        return False
+    if attached_follows(letters, 0, vocabulary) or vocabulary.begins_with_measure(letters):
+        return True
+    return text.split(maxsplit=1)[0].endswith("s") and is_opened(vocabulary.spelling_at(letters, 0)[1], vocabulary)
+
+
+def is_opened(entry: Entry | None, vocabulary: Vocabulary) -> bool:
+    """Whether it is what can be opened, or what opens it: a case, a capsule, a key."""
+    types = values_of(entry.meanings, "type") if entry is not None else set()
+    return bool(types) and (vocabulary.opened | vocabulary.opens.keys()).issuperset(types)
 
 
 def attached_follows(letters: Sequence[str], at: int, vocabulary: Vocabulary) -> bool:
@@ -339,6 +349,11 @@ def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Coll
         return True
     is_joined = not gaps[at + 1] and any(each in fillers for each in letters[at + 1 : at + 2])
     return is_joined or is_share(letters, gaps, at)
+
+
+def is_pasted(gaps: Sequence[str], at: int) -> bool:
+    """Whether the word there is all that stands between two marks of a market name: `Graffiti | Sorry (Red)`."""
+    return "|" in gaps[at] and gaps[at + 1].lstrip()[:1] in ("(", "|")
 
 
 def is_share(letters: Sequence[str], gaps: Sequence[str], at: int) -> bool:

@@ -26,6 +26,7 @@ WHOLE_NAME_SCORE = 1000  # more than all terms of a text together give
 ITEM_SCORE = 2 * WHOLE_NAME_SCORE  # more than an item's whole name and its terms together give
 HAS_STICKER: Clause = {"exists": {"field": "stickers"}}
 _STICKERS = "stickers.typed"
+_STAR = "★"
 # One edit from 4 letters, two from 8, swapped neighbours are one; the first letter is never wrong.
 ONE_EDIT, TWO_EDITS = "AUTO:4,200", "AUTO:4,8"
 TWO_EDITS_FROM = 8  # letters
@@ -50,6 +51,8 @@ def text_clauses(parsed: ParsedQuery) -> Clause:
         parts["should"] = [constant_score(_whole_name(parsed.text), WHOLE_NAME_SCORE)]
         if any(_is_unfinished(parse) for parse in parsed.parses):
             parts["should"].append(constant_score({"prefix": {"name.letters": parsed.text}}, 1))
+        if parsed.text.endswith(_STAR):  # `Patch | Metal The Global Elite ★`
+            parts["should"].append(constant_score({"match": {"name.marks": _STAR}}, 1))
         names = [f"{parsed.text} {word}" for parse in parsed.parses for word in parse.last_words]
         if names:
             parts["should"].append(constant_score({"terms": {"name.letters": names}}, 1))
@@ -237,12 +240,14 @@ def _or_in_set(condition: Condition, word: Word, term: Term) -> Condition:
 def _excluded(term: Term) -> list[Clause]:
     """What an item that is not wanted matches: the words, or a meaning by field or by name."""
     attached = _names_on_item(term) if term.on_item else [HAS_STICKER] if term.is_attached else []
-    if not term.meanings:
+    words: list[Clause] = []
+    if not any(meaning.filters for meaning in term.meanings):  # what stands for words of names may be one itself
         words = [_word(word, False).clause for word in term.words]
-        return [*(words if len(words) == 1 else [{"bool": {"filter": words}}]), *attached]
+        words = words if len(words) == 1 else [{"bool": {"filter": words}}]
     by_value = [meaning for meaning in term.meanings if not meaning.words]
     names = dict.fromkeys(fold(value) for meaning in by_value for _, values in meaning.filters for value in values)
-    return [*(_meaning(meaning) for meaning in term.meanings), *(_all_words(name) for name in names), *attached]
+    meanings = [*map(_meaning, term.meanings)]
+    return [*words, *meanings, *map(_all_words, names), *attached]
 
 
 def _names_on_item(term: Term) -> list[Clause]:
