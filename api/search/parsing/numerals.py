@@ -1,7 +1,7 @@
 """Writes the amounts of a text in digits: `under twenty dollars`, `a hundred bucks`, `sub-40`. Pure."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 
 from api.search.parsing.quantities import ASKING_PRICE, OTHER_CURRENCY
@@ -25,7 +25,8 @@ _GROUPED = re.compile(
     r"([1-9]\d{0,2})\s(\d00|\d{3}(?=\s*(?:[$€£¤]|usd|eur)))(?!\w|[.,]\d)",
     re.IGNORECASE,
 )
-_ASKED_EACH = re.compile(r"(?<![\w.])@\s*(?=[$€£]?\s*\d)")  # `10 keys @ 0.40`
+# `10 keys @ 0.40`, `@ 0.40 each = $4 total`
+_ASKED_EACH = re.compile(r"(?<![\w.])(?:@\s*(?=[$€£]?\s*\d)|=\s*(?=[$€£]?\s*\d[\d.,]*\s*total))")
 # An asked price is no bound in whatever currency: `b/o $14`, `95$ b/o`. The word is said of the amount behind it if it
 # has one, and of no float (`0.15 b/o 50`).
 _ASKED = re.compile(
@@ -34,10 +35,11 @@ _ASKED = re.compile(
     rf"(?P<after>[\s,]*{ASKING_PRICE}(?!\s*[$€£]?\s*\d[\d.,]*+k?(?![\s,]*{ASKING_PRICE})))?",
     re.IGNORECASE,
 )
-# from the first to the last (`phase 1-4`), or each of them (`phase 1, 2, 4`, `p2/4`)
+# from the first to the last (`phase 1-4`), or each of them (`phase 1, 2 and 4`, `p2/4`)
+_AND = r"(?:\s?[,/&+]\s?|\s(?:and|or|n|und|oder|y|o|et|ou|e|i|lub|oraz|и|или|та|або|ve|veya)\s)"
 _NUMBERED = re.compile(
     r"(?<!\w)(?P<word>[^\W\d_]{1,12}\s?)(?P<first>[1-9])"
-    r"(?:\s?[-\u2013]\s?(?P<last>[1-9])(?![.,])|(?P<others>(?:\s?[,/]\s?[1-9](?!\w))+)(?![.,]\d))(?!\w|\s*[$€£])"
+    rf"(?:\s?[-\u2013]\s?(?P<last>[1-9])(?![.,])|(?P<others>(?:{_AND}[1-9](?!\w))+)(?![.,]\d))(?!\w|\s*[$€£])"
 )
 _LETTERS_LAST, _LETTERS_NEXT = re.compile(r"[a-zA-Z0-9]+$"), re.compile(r"[a-zA-Z0-9]+")
 _NICKNAME = re.compile(r"(?P<before>[a-zA-Z]{1,2})\d[a-zA-Z]{2,}")
@@ -124,9 +126,8 @@ def _range(match: re.Match[str], vocabulary: Vocabulary) -> str:
 
 def _each_numbered(match: re.Match[str], vocabulary: Vocabulary) -> str:
     """The names with these numbers where all are known (`phase 1-4`, `phase 1, 2`), as alternatives."""
-    numbers: Iterable[int] = range(int(match["first"]), int(match["last"] or 0) + 1)
-    if match["others"]:
-        numbers = map(int, _NUMBER.findall(match["first"] + match["others"]))
+    numbers = [*range(int(match["first"]), int(match["last"] or 0) + 1)]
+    numbers = numbers or [*map(int, _NUMBER.findall(match.group()))]
     names = [letters_of([match["word"].strip(), str(number)]) for number in numbers]
     if not all(name in vocabulary.entries for name in names):
         return match.group()

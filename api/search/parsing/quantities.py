@@ -39,26 +39,27 @@ _CENTS = ("cents", "cent", "c", "¢", "ct")
 
 # with the words that a sentence has between: `doesn't cost`, `don't want to spend`, `can't go`
 _NO = (
-    r"(?:no|not|nothing|never|without|cannot|(?:do|does|is|are|wo|would|should|ca)n['\u2019]?t)"
-    r"(?:\s+(?:want|wanna|to|be|cost(?:s|ing)?|go(?:ing|es)?|priced?|pay(?:ing)?|spend(?:ing)?)){0,3}"
+    r"(?:no|not|nothing|never|without|cannot|(?:do|does|is|are|wo|would|should|could|ca)n['\u2019]?t)"
+    r"(?:\s+(?:want|wanna|to|be|cost(?:s|ing)?|go(?:ing|es)?|priced?|pay(?:ing)?|afford|spend(?:ing)?)){0,3}"
 )
 _AT_MOST = (
     r"(?P<most>(?:<=?|=<|≤|(?<!\S)[\u301c\uff5e]|(?<!\w)"
-    r"(?:(?:at\s+or\s+)?(?:under|below)(?:\s+or\s+at)?|sub|max(?:imum)?|budget|within|up\s?to|at\s+most|(?:less|fewer|cheaper)\s+than"
+    r"(?:(?:at\s+or\s+)?(?:under|below)(?:\s+or\s+at)?|sub|max(?:imum)?|budget|within|up\s?to|at\s+most"
+    r"|(?:less|fewer|cheaper|better(?=\s+than\s+0?[.,]\d))\s+than(?:\s+or\s+equal(?:\s+to)?)?"
     rf"|{_NO}\s+(?:over|above|past|more\s+than|higher\s+than|greater\s+than|exceed(?:ing)?|worse\s+than))"
-    r"(?![^\W\d])(?:\s+(?:of|price|is)(?!\w))?[.:]?))"
+    r"(?![^\W\d])(?:\s+(?:of|price|is)(?!\w)){0,2}[.:]?))"
 )
 _AT_LEAST = (
     r"(?P<least>(?:>=?|=>|≥|(?<!\w)"
-    r"(?:(?:at\s+or\s+)?(?:over|above)(?:\s+or\s+at)?|min(?:imum)?|from|at\s+least|more\s+than|starting\s+(?:at|from)"
+    r"(?:(?:at\s+or\s+)?(?:over|above)(?:\s+or\s+at)?|min(?:imum)?|from|at\s+least|(?:more|worse(?=\s+than\s+0?[.,]\d))\s+than|starting\s+(?:at|from)"
     rf"|{_NO}\s+(?:under|below|less\s+than|lower\s+than|cheaper\s+than))"
-    r"(?![^\W\d])(?:\s+(?:of|price|is)(?!\w))?[.:]?))"
+    r"(?![^\W\d])(?:\s+(?:of|price|is)(?!\w)){0,2}[.:]?))"
 )
 _BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
 # a bound behind its number: `50 max`, `20+`, but not the `min` of a `min wear`; `<max` and `>min` exclude the number
 _BOUND_AFTER = (
-    r"\s*(?:about\s+)?(?:(?P<most><?(?<!\w)(?:max(?:imum)?|tops|at\s+(?:the\s+)?(?:most|max)|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
-    r"|(?P<least>\+(?!\w)|[~\u301c\uff5e](?!\s*[\d$€£])|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|at\s+(?:the\s+)?least|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
+    r"\s*(?:about\s+)?(?:(?P<most><?(?<!\w)(?:max(?:imum)?|tops|at\s+(?:the\s+)?(?:most|max)(?!\s+[\d$€£])|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
+    r"|(?P<least>\+(?!\w)|[~\u301c\uff5e](?!\s*[\d$€£])|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|at\s+(?:the\s+)?least(?!\s+[\d$€£])|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
 )
 _FLOAT_BOUND_AFTER = _BOUND_AFTER.replace("lower|", "lower|better|").replace("higher)", "higher|worse)")
 _TO = r"\s*(?:[-~\u2013\u2014\u223c\u301c\uff5e]|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)(?:and|n)(?!\w)|&)\s*"
@@ -87,7 +88,7 @@ _SEED = r"(?:(?:paint\s*)?(?:seed|pattern|template)s?(?:\s+(?:id|index|number|no
 _PATTERN = re.compile(r"(?i)pattern|template")
 _FLOAT_SAID = re.compile(r"(?i)float|fv|wear")
 _STRICT = re.compile(
-    r"(?!<=|>=|.*\bat\b)(?:[<>]|under|below|sub|less|fewer|cheaper|over|above|more)", re.IGNORECASE | re.DOTALL
+    r"(?is)(?!<=|>=|.*\b(?:at|equal)\b)(?:[<>]|under|below|sub|less|fewer|cheaper|better|over|above|more|worse)"
 )
 _DIGIT = re.compile(r"\d")
 _BARE_SEED = re.compile(
