@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from api.search.parsing.words import (
     MAX_JOIN,
+    MAX_NAME,
     Term,
     Word,
     attached_at,
@@ -24,7 +25,6 @@ from mappings.vocabulary.numerals import UNSPACED
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text
 
-MAX_NAME = 3  # words of a case's name between how many of it are wanted and its type (`20 broken fang cases`)
 YEAR = re.compile(r"20[12]\d")
 MAX_MANY_DIGITS = 3  # of how many cases are wanted: four are an amount
 MAX_BEFORE_EXCEPTION = 3  # words between `any` and the `but` that it goes with

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import groupby
+from itertools import groupby, takewhile
 from operator import attrgetter
 
 from api.search.parsing.quantities import Quantity
@@ -20,6 +20,7 @@ from mappings.vocabulary.words import letters_of, letters_of_text, words_of
 
 MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in products.json
 MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
+MAX_NAME = 3  # words of a case's name between how many of it are wanted and its type (`20 broken fang cases`)
 MIN_PREFIX_CHARACTERS = 2  # shorter prefixes match nearly everything
 _LETTERS_OF_DIGITS = str.maketrans("013457", "oieast")
 _YEAR_JOINED = re.compile(r"^(20[12]\d)(?=[A-Za-z]{2})")  # `上海2024donk`
@@ -263,13 +264,13 @@ def few_in(word: str, numerals: Numerals) -> int:
 
 
 def is_counted(text: str, vocabulary: Vocabulary) -> bool:
-    """Whether a text begins with what the number before it counts: hours, stickers, cases."""
+    """Whether a text begins with what the number before it counts: hours, stickers, (winter offensive) cases."""
     letters = [letters_of_text(word) for word in text.split()]
-    if not letters:
-        return False
     if attached_follows(letters, 0, vocabulary) or vocabulary.begins_with_measure(letters):
         return True
-    return text.split(maxsplit=1)[0].endswith("s") and is_opened(vocabulary.spelling_at(letters, 0)[1], vocabulary)
+    name = [*takewhile(lambda word: word not in vocabulary.ignored, letters[: MAX_NAME + 1])]
+    plurals = (at for at, word in enumerate(name) if word.endswith("s"))
+    return any(is_opened(vocabulary.spelling_at(letters, at)[1], vocabulary) for at in plurals)
 
 
 def is_opened(entry: Entry | None, vocabulary: Vocabulary) -> bool:

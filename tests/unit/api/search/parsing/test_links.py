@@ -67,6 +67,8 @@ AMOUNTS = (
         ("Sealed Graffiti | GTG (1) tradable", "Sealed Graffiti | GTG   tradable"),
         ("https://cs.money/buy/?search=mac-10%20neon&exterior=factory-new", "mac-10 neon factory-new"),
         ("awp, 1:1 knife only", "awp,   knife only"),
+        ("awp asiimov 0.5% chance", "awp asiimov   chance"),
+        ("1,000x bravo cases", "  bravo cases"),
         ("?name=UMP-45+%7C+Djinn&page=1", "UMP-45 | Djinn"),
         ("?sort=price ak redline", "?sort=price ak redline"),
         ("?market_hash_name=AWP%20%7C%20Fade", "AWP | Fade"),
@@ -99,6 +101,7 @@ def test_a_link_is_the_name_in_it(text: str, name: str) -> None:
         ("doppler (phase 2 ) fn", "doppler (phase 2 ) fn"),
         ("[H] dragon lores [W] fire serpents", " fire serpent"),
         ("FURIA (or)", "FURIA (gold)"),
+        ("broky (or, champion)", "broky (gold, champion)"),
     ],
 )
 def test_a_trade_post_is_what_is_wanted_or_what_is_offered_for_a_payment(text: str, part: str) -> None:

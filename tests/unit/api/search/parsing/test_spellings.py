@@ -76,6 +76,10 @@ def test_a_number_of_things_is_parted_from_what_they_are(text: str, words: list[
         ("4 stickers", ["4"]),
         ("15 ak", []),
         ("cases 50", []),
+        ("10 awp asiimovs", ["10"]),
+        ("10 awp asiimov", []),
+        ("Sealed Graffiti | Sorry (Blood Red)", ["Sealed"]),
+        ("sorry, ak redline", ["sorry"]),
         ("50 foo", []),
     ],
 )

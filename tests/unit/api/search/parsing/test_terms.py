@@ -5,6 +5,7 @@ import pytest
 from api.search.parsing.parse import PlatformParse, Relaxation, may_have_float, parse_query
 from api.search.query.text import text_clauses
 from api.search.relaxation.relaxations import corrections
+from mappings.vocabulary.entries import values_of
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
 from tests.support.search.relaxations import relaxations
@@ -33,8 +34,8 @@ def excluded(text: str) -> list[str]:
         ("ak红线和二西莫夫", ["ak", "红线|二西莫夫"]),
         ("ak redline and crown foil", ["ak", "redline", "and", "crown", "foil"]),  # one is a sticker's
         ("ak redline and", ["ak", "redline", "and"]),
-        ("doppler phase 2 or 4", ["doppler", "phase 2|4"]),
-        ("doppler phase 2/4", ["doppler", "phase 2|4"]),
+        ("doppler phase 2 or 4", ["doppler", "phase 2|phase 4"]),
+        ("doppler phase 2/4", ["doppler", "phase 2|phase 4"]),
         ("awp & deagle printstream", ["awp|deagle", "printstream"]),
         ("doppler phase 2 or 9", ["doppler", "phase 2", "or", "9"]),
         ("gamma 2 or 3", ["gamma", "2", "or", "3"]),
@@ -286,6 +287,19 @@ def test_a_quantity_may_be_what_is_not_wanted(text: str, quantities: list[tuple[
     assert [(quantity.field, quantity.is_excluded) for quantity in parsed(text).quantities] == quantities
 
 
+@pytest.mark.parametrize(
+    ("text", "types", "words"),
+    [
+        ("no capsule keys", set(), "capsule"),
+        ("keys, no capsule", {"Container"}, "capsule"),
+        ("chroma key, not the case", {"Container"}, "case"),
+    ],
+)
+def test_what_opens_a_thing_that_is_not_wanted_is_not_wanted(text: str, types: set[str], words: str) -> None:
+    ((meaning,),) = (term.meanings for term in parsed(text).excluded)
+    assert (values_of([meaning], "type"), meaning.words) == (types, words)
+
+
 def test_what_is_not_wanted_is_demanded_of_everything_but_the_name_itself() -> None:
     clauses = text_clauses(parse_query("ak not seed 661 not st not fire serpent -case", [CS2]))["filter"]
     name_clause = {"term": {"name.letters": "ak not seed 661 not st not fire serpent -case"}}
@@ -366,7 +380,7 @@ def test_a_float_is_of_what_is_wanted(text: str, may: bool) -> None:
         ("ak souvenir no, ft", ["souvenir"]),
         ("M4A4 BS WW 제외", ["WW", "BS"]),
         ("AK不要战痕破损", ["战痕", "破损"]),
-        ("no phase 1 or 3 karambit", ["phase 1", "3"]),
+        ("no phase 1 or 3 karambit", ["phase 1", "phase 3"]),
         ("p90 but not the asiimove", ["asiimove", "asiimove"]),  # as it stands, and as what it is but for a typo
         ("any knife but a gut or navaja", ["gut", "navaja"]),
         ("knife that isnt a gut, a navaja or daggers", ["gut", "navaja", "daggers"]),

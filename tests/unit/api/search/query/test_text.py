@@ -1,0 +1,22 @@
+"""The clauses of a text's parse."""
+
+from api.search.parsing.parse import parse_query
+from api.search.query.text import text_clauses
+from tests.support.platforms import shared_platforms
+
+CS2 = next(iter(shared_platforms()))
+
+
+def test_a_word_that_stands_for_a_name_is_not_wanted_itself_either() -> None:
+    *_, clause = text_clauses(parse_query("keys not esports", [CS2]))["filter"]
+    typed, *meant = clause["bool"]["should"][0]["bool"]["must_not"]
+    assert typed["match"]["text"].split()[0] == "esports"
+    assert meant
+    assert typed not in meant
+
+
+def test_of_two_names_the_one_with_the_star_that_ends_the_text_comes_first() -> None:
+    starred, plain = (text_clauses(parse_query(f"Patch | Metal Guardian{end}", [CS2])) for end in (" ★", ""))
+    star = {"constant_score": {"filter": {"match": {"name.marks": "★"}}, "boost": 1}}
+    assert star in starred["should"]
+    assert star not in plain["should"]
