@@ -1,13 +1,26 @@
-"""How the terms of a text are meant beside words for skins, alternatives or a price that is asked. Pure."""
+"""How the terms of a text, and its quantities, are meant beside each other. Pure."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from api.search.parsing.quantities import (
+    AMOUNT_OF_LINE,
+    ASKED,
+    ASKING_PRICE,
+    BARE_AMOUNT,
+    PLAIN_AMOUNT,
+    Quantity,
+)
 from api.search.parsing.spellings import YEAR
 from api.search.parsing.words import Term
 from mappings.vocabulary.entries import Meaning, Role, values_of
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, letters_of_text
+
+# a dash, those of a table, or the bracket around an amount: `(~$272)`
+_BEFORE_ASKED = re.compile(r"\s(?:[-\u2013\u2014=]+\s*|\(\s*[~\u2248]?\s?)$")
+_HAS_WORD = re.compile(r"\w")
 
 
 def with_skins(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
@@ -107,13 +120,60 @@ def says_nothing_of_items(terms: Sequence[Term], vocabulary: Vocabulary, *, is_s
 
 
 def is_pasted_name(text: str, terms: Sequence[Term], vocabulary: Vocabulary) -> bool:
-    """Whether the terms are a weapon or a type with a name, and nothing that somebody says who asks for it.
+    """Whether the terms are a finish, or a weapon or a type with a name, and nothing that asks for it.
 
     Of a text without `|` all words of the name are those of finishes.
     """
     of_finishes = vocabulary.words_of_finishes
     others = [term for term in terms if not term.fields and not term.typed[:1].isdecimal()]
     unnamed = [term for term in others if not term.meanings and letters_of([term.typed]) not in of_finishes]
-    if not any(term.fields & vocabulary.narrowing for term in terms) or len(unnamed) == len(others):
+    has_thing = any(term.fields & vocabulary.narrowing for term in terms)
+    is_finish = "|" not in text and letters_of([term.typed for term in others]) in vocabulary.finishes
+    has_name = len(unnamed) < len(others) or any("phase" in term.fields for term in terms)
+    if not ((has_thing or is_finish) and has_name):
         return False
     return not any(term.is_filler for term in unnamed) if "|" in text else not unnamed
+
+
+def with_one_currency(quantities: list[Quantity]) -> list[Quantity]:
+    """The quantities, two bounds of a price in the currency that one of them has: `min 20, max 50 zł`."""
+    prices = [each for each in quantities if each.field == "price"]
+    currencies = {each.currency for each in prices if each.currency}
+    is_range = len(prices) > 1 and {each.low is None for each in prices} == {True, False}
+    if len(currencies) != 1 or not is_range:
+        return quantities
+    (currency,) = currencies
+    return [replace(each, currency=currency) if each.field == "price" else each for each in quantities]
+
+
+def with_any_seed(quantities: list[Quantity]) -> list[Quantity]:
+    """The quantities, several seeds as one of which any value is wanted, for an item has one: `seed 387, also #670`."""
+    seeds = [each for each in quantities if each.field in ("seed", "pattern") and not each.is_excluded]
+    if len(seeds) < 2:
+        return quantities
+    any_of_them = replace(
+        seeds[0],
+        typed=", ".join(each.typed for each in seeds),
+        field="pattern" if any(each.field == "pattern" for each in seeds) else "seed",
+        values=tuple(dict.fromkeys(value for each in seeds for value in each.values)),
+    )
+    return [any_of_them if each is seeds[0] else each for each in quantities if each not in seeds[1:]]
+
+
+def with_asking_price(text: str, quantities: list[Quantity]) -> list[Quantity]:
+    """The quantities of a pasted line, the amount that ends it as the price that is asked: `AK-47 | Redline - $15`.
+
+    A line has a market name with an amount in a currency, or a dash or a bracket before its amount. With the float of
+    one item it is of what is offered, and all its amounts are.
+    """
+    last, is_pasted = quantities[-1], "|" in text
+    amounts = [each for each in quantities if each.field == "price" and AMOUNT_OF_LINE.fullmatch(each.typed)]
+    if not (is_pasted and any(each.near is not None for each in quantities)):
+        # a watch has a bare one: `/alert AK-47 | Redline 14.50`
+        is_asked = is_pasted and PLAIN_AMOUNT.fullmatch(last.typed) and not BARE_AMOUNT.fullmatch(last.typed)
+        is_asked = (is_asked or _BEFORE_ASKED.search(text[: last.start])) and not _HAS_WORD.search(text, last.end)
+        amounts = [last] if is_asked and last in amounts else []
+    return [
+        replace(each, typed=f"{each.typed} {ASKING_PRICE}", currency=ASKED) if each in amounts else each
+        for each in quantities
+    ]

@@ -9,12 +9,16 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum, auto
+from itertools import pairwise
 
 from api.search.parsing.combination import (
     either_finish,
     is_pasted_name,
     may_mean_float,
     says_nothing_of_items,
+    with_any_seed,
+    with_asking_price,
+    with_one_currency,
     with_skins,
     without_article,
     without_opened,
@@ -27,10 +31,8 @@ from api.search.parsing.quantities import (
     Quantity,
     quantities_of,
     text_between,
-    with_asking_price,
     with_bare_seeds,
     with_inclusive_bounds,
-    with_one_currency,
 )
 from api.search.parsing.spellings import ONE_VALUE
 from api.search.parsing.terms import parse_words
@@ -187,6 +189,7 @@ def parse_text(
         terms = []
     if quantities and not sorts and _OF_LINE.search(text) and is_pasted_name(text, terms, vocabulary):
         quantities = with_asking_price(text, quantities)
+    quantities = with_any_seed(quantities)
     sort = _sort(sorts, quantities)
     terms = _with_whole_names(_as_things(terms, vocabulary), vocabulary) if has_order or sort else terms
     finishes = finishes_of(terms, vocabulary, is_ordered=bool(has_order or sort))
@@ -244,7 +247,7 @@ def _parsed_pieces(
 def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quantity]]:
     """The text, amounts in it written in digits and English, and its quantities."""
     text = trade_part(text, vocabulary)
-    if (keys := PRICE_IN_KEYS.search(text)) is not None and _names_weapon(text, vocabulary):
+    if (keys := PRICE_IN_KEYS.search(text)) is not None and _names_skin(text, vocabulary):
         text = f"{text[: keys.start()]} {text[keys.end() :]}"
     text = with_digits(text, vocabulary)
     quantities = quantities_of(
@@ -255,6 +258,12 @@ def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quanti
     )
     quantities = with_numbers_attached(text, quantities, vocabulary, lambda rest: _names_weapon(rest, vocabulary))
     return text, with_one_currency(quantities)
+
+
+def _names_skin(text: str, vocabulary: Vocabulary) -> bool:
+    """Whether it names a weapon, or a finish of several words."""
+    pairs = pairwise(words_of(text))
+    return _names_weapon(text, vocabulary) or any(letters_of(pair) in vocabulary.finishes for pair in pairs)
 
 
 def _names_weapon(text: str, vocabulary: Vocabulary) -> bool:

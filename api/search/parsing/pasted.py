@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from api.search.parsing.links import links_as_names
+from api.search.parsing.quantities import ASKING_PRICE
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of_text
 
@@ -11,7 +12,7 @@ from mappings.vocabulary.words import letters_of_text
 _PICTURE = re.compile(r"(?:\s*\(\d{1,3}\))?\.(?:png|jpe?g|webp|gif|avif|bmp)\s*$", re.IGNORECASE)
 # the numbers of the lines in a list
 _NEXT_NUMBER = re.compile(r"(?<=\s)[2-9]\)(?=\s)")
-_LIST_NUMBER = re.compile(r"^\s*\d{1,3}(?:[.)]|\s[-\u2013\u2014])\s+(?=[^\W\d])")
+_LIST_NUMBER = re.compile(r"^\s*\d{1,3}(?:(?:[.)]|\s[-\u2013\u2014])\s+|_+)(?=[^\W\d_])")
 # the time, and who wrote it then, before a line of a chat (`[14:32] vanya: …`, `Oleg, 21:07: …`)
 _CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?!\d)"
 _CHAT_LINE = re.compile(rf"^\W*(?:{_CLOCK}\W*(?:\w[\w .-]{{0,24}}:\s+)?|\w[\w .-]{{0,24}},?\s*\W?{_CLOCK}\W*:\s+)")
@@ -50,9 +51,12 @@ _TRADABLE = re.compile(
     r"(?:\s*\([\d:]+\))?(?:\s+gmt)?",
     re.IGNORECASE,
 )
-# a price in keys: `m9 doppler: 105 keys`, `b/o 28 keys for a gut knife`
+# the line of dashes before a price in a list, and the options of a command: `--max-price 5`
+_LEADER = re.compile(r"\s[-.\u2013\u2014_]{4,}\s*(?=[$€£]?\d[\d.,]*\D{0,3}$)")
+_OPTION = re.compile(r"(?<!\S)--(max|min|sort)-(?=[a-z]+)", re.IGNORECASE)
+# a price in keys: `m9 doppler: 105 keys`, `dragon lore - 350~450 keys`, `b/o 28 keys for a gut knife`
 PRICE_IN_KEYS = re.compile(
-    r"(?:(?<=\S)\s*(?:[:=\u2013-]|(?<!\w)for)\s*\d{1,5}(?:[.,]\d{1,2})?\s*keys?[\s.!]*$"
+    r"(?:(?<=\S)\s*(?:[:=\u2013-]|(?<!\w)for)\s*(?:\d{1,5}\s?[~\u2013-]\s?)?\d{1,5}(?:[.,]\d{1,2})?\s*keys?[\s.!]*$"
     r"|(?<!\w)b/?o:?\s*\d{1,5}\s*keys?(?!\w))",
     re.IGNORECASE,
 )
@@ -90,6 +94,8 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str
     (_RATIO, " "),
     (_TRADABLE, " "),
     (_RANK, " "),
+    (_LEADER, f" {ASKING_PRICE} "),
+    (_OPTION, r"\1 "),
     (_NEXT_SCRIPT, " "),
 )
 # `[H] knife [W] keys`: what somebody has, and what they want for it
@@ -133,7 +139,7 @@ def unpacked(text: str) -> str:
         text = links_as_names(text)
     for pattern, replacement in _SUBSTITUTIONS:
         text = pattern.sub(replacement, text)
-    return _LIST_NUMBER.sub("", _UNDERSCORE.sub(" ", _of_items(text)))
+    return _UNDERSCORE.sub(" ", _LIST_NUMBER.sub("", _of_items(text)))
 
 
 def _without_counts(text: str) -> str:

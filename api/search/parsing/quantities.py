@@ -5,7 +5,8 @@ How quantities are written (cases and blanks do not count):
   `20$-50$`, `30 cents`, `14.50`. A currency or cents alone are a budget (at most). `around 50`, `~50` and `50 about`
   are up to a quarter less or more.
 - float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `max float 0.02`, `0.45+`, `0.00x`, `0.01`. A bare one is
-  the beginning of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02.
+  the beginning of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02. One of eight decimals or more
+  is that of an item: similar ones are found, too, the nearest first.
 - seed: `seed 661`, `pattern 661`, `template 661`, `id 661`, `#661`, `661 seed`, `seed 661, 670`.
 
 `<` and `>` are strict, and so are words that say less or more (`under`, `未満`), not `max`, `at most` and ranges.
@@ -19,7 +20,7 @@ are years, one begins with 0, or the vocabulary knows them as a name (`5-7`). An
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from math import inf, nextafter
 from operator import attrgetter
 
@@ -35,6 +36,9 @@ _CURRENCY_MARK = 4  # letters of one with its code; one more (`¤RUBc`) for its 
 _AROUND_SHARE = Decimal("0.25")  # of an amount that is said with `around`
 _FEWEST = 10  # a lower number without a currency counts things: `around 4 cases`
 ASKING_PRICE = "¤ASK"  # beside what a trade post asks, in a currency that it does not say
+# A float of more decimals is of one item (an engine's float has 7 to 9 significant digits, IEEE 754 binary32): others
+# are similar if they begin with the same two.
+_MOST_DIGITS, _SIMILAR = 7, Decimal("0.01")
 _CENTS = ("cents", "cent", "c", "¢", "ct")
 
 # with the words that a sentence has between: `doesn't cost`, `don't want to spend`, `can't go`
@@ -58,7 +62,7 @@ _AT_LEAST = (
 _BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
 # a bound behind its number: `50 max`, `20+`, but not the `min` of a `min wear`; `<max` and `>min` exclude the number
 _BOUND_AFTER = (
-    r"\s*(?:about\s+)?(?:(?P<most><?(?<!\w)(?:max(?:imum)?|tops|at\s+(?:the\s+)?(?:most|max)(?!\s+[\d$€£])|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
+    r"\s*(?:about\s+)?(?:(?P<most><?(?<!\w)(?:max(?:imum)?(?!\s+fade)|tops|at\s+(?:the\s+)?(?:most|max)(?!\s+[\d$€£])|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
     r"|(?P<least>\+(?!\w)|[~\u301c\uff5e](?!\s*[\d$€£])|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|at\s+(?:the\s+)?least(?!\s+[\d$€£])|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
 )
 _FLOAT_BOUND_AFTER = _BOUND_AFTER.replace("lower|", "lower|better|").replace("higher)", "higher|worse)")
@@ -135,10 +139,10 @@ _PRICE_FORMS = (
 
 ASKED = "ASK"  # the currency of `ASKING_PRICE`
 PLAIN_AMOUNT = re.compile(rf"(?:{_MARK}\s*)?{_NUMBER}(?:\s*{_UNIT})?", re.IGNORECASE)
-_BARE = re.compile(_NUMBER, re.IGNORECASE)
-# a dash, or the bracket around an amount: `(~$272)`
-_BEFORE_ASKED = re.compile(r"\s(?:[-\u2013\u2014]\s*|\(\s*[~\u2248]?\s?)$")
-_HAS_WORD = re.compile(r"\w")
+BARE_AMOUNT = re.compile(_NUMBER, re.IGNORECASE)
+AMOUNT_OF_LINE = re.compile(
+    rf"(?:price\s*[:=]?\s*)?{PLAIN_AMOUNT.pattern}(?:\s*[-~\u2013]\s*{PLAIN_AMOUNT.pattern})?", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,8 @@ class Quantity:
     Buyers call both the seed and the template a pattern, so `pattern` is either.
 
     `certain`: it has a word, a comparison or a currency, so it is not part of a name. `currency` is the typed one.
-    `start` and `end` are its place in the text. `is_excluded`: what it says is not wanted.
+    `start` and `end` are its place in the text. `is_excluded`: what it says is not wanted. `near`: what is nearest to
+    this float comes first.
     """
 
     typed: str
@@ -164,6 +169,7 @@ class Quantity:
     currency: str | None = None
     is_excluded: bool = False
     is_strict: bool = False
+    near: Decimal | None = None
 
 
 def with_inclusive_bounds(quantity: Quantity, minor_digits: int) -> Quantity:
@@ -211,17 +217,6 @@ def quantities_of(
     return sorted(quantities, key=attrgetter("start"))
 
 
-def with_one_currency(quantities: list[Quantity]) -> list[Quantity]:
-    """The quantities, two bounds of a price in the currency that one of them has: `min 20, max 50 zł`."""
-    prices = [each for each in quantities if each.field == "price"]
-    currencies = {each.currency for each in prices if each.currency}
-    is_range = len(prices) > 1 and {each.low is None for each in prices} == {True, False}
-    if len(currencies) != 1 or not is_range:
-        return quantities
-    (currency,) = currencies
-    return [replace(each, currency=currency) if each.field == "price" else each for each in quantities]
-
-
 def either_ranges(quantities: Sequence[Quantity]) -> list[Quantity]:
     """Ranges of floats of which any is wanted, for nothing is in all of them: `0.15-0.18 or 0.07-0.09`."""
     floats = [each for each in quantities if each.field == "float" and not each.is_excluded]
@@ -241,22 +236,6 @@ def with_bare_seeds(text: str, quantities: list[Quantity], is_value: Callable[[s
         Quantity(match.group(), match.start(), match.end(), "seed", certain=False, values=values) for match in free
     )
     return sorted([*quantities, *seeds], key=attrgetter("start"))
-
-
-def with_asking_price(text: str, quantities: list[Quantity]) -> list[Quantity]:
-    """The quantities of a pasted line, the amount that ends it as the price that is asked: `AK-47 | Redline - $15`.
-
-    A line has a market name with an amount in a currency, or a dash or a bracket before its amount.
-    """
-    last = quantities[-1]
-    if last.field != "price" or not PLAIN_AMOUNT.fullmatch(last.typed) or _HAS_WORD.search(text, last.end):
-        return quantities
-    before = text[: last.start]
-    # a watch has a bare one: `/alert AK-47 | Redline 14.50`
-    is_pasted = "|" in before and not _BARE.fullmatch(last.typed)
-    if not (is_pasted or _BEFORE_ASKED.search(before)):
-        return quantities
-    return [*quantities[:-1], replace(last, typed=f"{last.typed} {ASKING_PRICE}", currency=ASKED)]
 
 
 def text_between(text: str, quantities: Sequence[Quantity]) -> Iterator[str]:
@@ -282,9 +261,11 @@ def _float(match: re.Match[str]) -> Quantity | None:
     digits = -int(low.as_tuple().exponent)
     if low >= 1:
         return _quantity(match, "float", certain=certain, low=low, high=low)
-    # of more digits than a double has only that double is left
-    high = max(_next_double(low + Decimal(1).scaleb(-digits), 0), Decimal(repr(float(low))))
-    return _quantity(match, "float", certain=certain, low=min(low, high), high=high)
+    near = low if digits > _MOST_DIGITS else None
+    if near is not None:
+        low, digits = low.quantize(_SIMILAR, ROUND_FLOOR), -int(_SIMILAR.as_tuple().exponent)
+    high = _next_double(low + Decimal(1).scaleb(-digits), 0)
+    return replace(_quantity(match, "float", certain=certain, low=low, high=high), near=near)
 
 
 def _is_strict(groups: dict[str, str]) -> bool:

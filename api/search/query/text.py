@@ -11,6 +11,7 @@ Doppler first), and so does a name that begins with the text (`sticker tit`), or
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import pairwise
 
 from api.engine.clauses import Clause, any_of, constant_score, price_range
@@ -27,6 +28,7 @@ ITEM_SCORE = 2 * WHOLE_NAME_SCORE  # more than an item's whole name and its term
 HAS_STICKER: Clause = {"exists": {"field": "stickers"}}
 _STICKERS = "stickers.typed"
 _STAR = "★"
+_NEAR = (Decimal("0.0000001"), Decimal("0.0001"), Decimal("0.001"))  # what differs by less from a float comes first
 # One edit from 4 letters, two from 8, swapped neighbours are one; the first letter is never wrong.
 ONE_EDIT, TWO_EDITS = "AUTO:4,200", "AUTO:4,8"
 TWO_EDITS_FROM = 8  # letters
@@ -56,6 +58,9 @@ def text_clauses(parsed: ParsedQuery) -> Clause:
         names = [f"{parsed.text} {word}" for parse in parsed.parses for word in parse.last_words]
         if names:
             parts["should"].append(constant_score({"terms": {"name.letters": names}}, 1))
+    near = [each.near for parse in parsed.parses for each in parse.quantities if each.near is not None]
+    if near:
+        parts.setdefault("should", []).extend(constant_score(_about(each, by), 1) for each in near for by in _NEAR)
     if finishes := sorted(
         {name for parse in parsed.parses for each in _finishes(parse) for name in _folded(each, parse)}
     ):
@@ -160,6 +165,10 @@ def _finishes(parse: PlatformParse) -> list[str]:
         *(option.typed for option in alternatives if not option.meanings),
         *(meaning.words for term in (*parse.terms, *alternatives) for meaning in term.meanings if not meaning.filters),
     ]
+
+
+def _about(wear: Decimal, by: Decimal) -> Clause:
+    return {"range": {"float": {"gte": float(wear - by), "lte": float(wear + by)}}}
 
 
 def _whole_name(text: str) -> Clause:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.search.parsing.combination import with_one_currency
 from api.search.parsing.quantities import (
     Quantity,
     either_ranges,
@@ -15,7 +16,6 @@ from api.search.parsing.quantities import (
     text_between,
     with_bare_seeds,
     with_inclusive_bounds,
-    with_one_currency,
 )
 
 
@@ -182,7 +182,7 @@ def test_floats(text: str, low: float | None, high: float | None) -> None:
         ("0.00x", [0.0, 0.00999], [0.01]),
         ("fv:0.01xx", [0.01, 0.01999], [0.02]),
         ("0.010", [0.0105], [0.0111]),
-        ("0.0123456789012345678901", [0.0123456789012345678901], [0.01234567890123456]),
+        ("0.0123456789012345678901", [0.01, 0.0123456789012345678901, 0.0199], [0.0099, 0.02]),
         ("float 0", [0.0, 0.5, 0.9999], [1.0]),
     ],
 )
