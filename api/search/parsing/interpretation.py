@@ -115,6 +115,8 @@ def _relaxed_quantities(strict: PlatformParse, items: Sequence[PlatformParse]) -
     """The quantities that none of the items of a text has, or has with another bound: that had a typo."""
     read = {each for item in items for each in _read_quantities(item)}
     read |= {("price", _number_of(quantity)) for item in items for quantity in item.other_amounts}
+    own = {quantity.typed for quantity in strict.quantities if quantity.near is not None}
+    similar = [each.typed for each in items[0].quantities if each.typed in own and each not in strict.quantities]
     respelt = {_amounts_of(quantity): quantity.typed for item in items for quantity in item.quantities}
     return [
         {
@@ -123,7 +125,7 @@ def _relaxed_quantities(strict: PlatformParse, items: Sequence[PlatformParse]) -
         }
         for quantity in strict.quantities
         if (quantity.field, quantity.typed) not in read
-    ]
+    ] + [{"typed": typed, "to": "similar floats: no item has this one"} for typed in similar]
 
 
 def _amounts_of(quantity: Quantity) -> tuple[str, ...]:

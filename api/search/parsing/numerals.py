@@ -36,10 +36,13 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 # from the first to the last (`phase 1-4`), or each of them (`phase 1, 2 and 4`, `p2/4`)
-_AND = r"(?:\s?[,/&+]\s?|\s(?:and|or|n|und|oder|y|o|et|ou|e|i|lub|oraz|и|или|та|або|ve|veya)\s)"
+_AND = (
+    r"(?:\s?[,/&+\u3001\uff0c\u3068\u548c]\s?"
+    r"|\s(?:(?:and|or|n|und|oder|y|o|et|ou|e|i|lub|oraz|и|или|та|або|і|й|ve|veya)\s)?)"
+)
 _NUMBERED = re.compile(
     r"(?<!\w)(?P<word>[^\W\d_]{1,12}\s?)(?P<first>[1-9])"
-    rf"(?:\s?[-\u2013]\s?(?P<last>[1-9])(?![.,])|(?P<others>(?:{_AND}[1-9](?!\w))+)(?![.,]\d))(?!\w|\s*[$€£])"
+    rf"(?:\s?[-\u2013]\s?(?P<last>[1-9])(?![.,])|(?P<others>(?:{_AND}[1-9](?![a-zA-Z\d]))+)(?![.,]\d))(?![a-zA-Z\d]|\s*[$€£])"
 )
 _LETTERS_LAST, _LETTERS_NEXT = re.compile(r"[a-zA-Z0-9]+$"), re.compile(r"[a-zA-Z0-9]+")
 _NICKNAME = re.compile(r"(?P<before>[a-zA-Z]{1,2})\d[a-zA-Z]{2,}")

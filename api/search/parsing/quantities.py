@@ -6,7 +6,7 @@ How quantities are written (cases and blanks do not count):
   are up to a quarter less or more.
 - float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `max float 0.02`, `0.45+`, `0.00x`, `0.01`. A bare one is
   the beginning of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02. One of eight decimals or more
-  is that of an item: similar ones are found, too, the nearest first.
+  is that of an item; where none has it, similar ones are found, near ones first.
 - seed: `seed 661`, `pattern 661`, `template 661`, `id 661`, `#661`, `661 seed`, `seed 661, 670`.
 
 `<` and `>` are strict, and so are words that say less or more (`under`, `未満`), not `max`, `at most` and ranges.
@@ -36,9 +36,9 @@ _CURRENCY_MARK = 4  # letters of one with its code; one more (`¤RUBc`) for its 
 _AROUND_SHARE = Decimal("0.25")  # of an amount that is said with `around`
 _FEWEST = 10  # a lower number without a currency counts things: `around 4 cases`
 ASKING_PRICE = "¤ASK"  # beside what a trade post asks, in a currency that it does not say
-# A float of more decimals is of one item (an engine's float has 7 to 9 significant digits, IEEE 754 binary32): others
-# are similar if they begin with the same two.
-_MOST_DIGITS, _SIMILAR = 7, Decimal("0.01")
+# A float of more decimals is of one item. The game's have 24 bits (IEEE 754 binary32), which sources write out at
+# different lengths; others are similar if they begin with the same two decimals.
+_MOST_DIGITS, _ERROR, _SIMILAR = 7, Decimal("0.00000005"), Decimal("0.01")
 _CENTS = ("cents", "cent", "c", "¢", "ct")
 
 # with the words that a sentence has between: `doesn't cost`, `don't want to spend`, `can't go`
@@ -154,7 +154,7 @@ class Quantity:
     Buyers call both the seed and the template a pattern, so `pattern` is either.
 
     `certain`: it has a word, a comparison or a currency, so it is not part of a name. `currency` is the typed one.
-    `start` and `end` are its place in the text. `is_excluded`: what it says is not wanted. `near`: what is nearest to
+    `start` and `end` are its place in the text. `is_excluded`: what it says is not wanted. `near`: what is near to
     this float comes first.
     """
 
@@ -217,6 +217,14 @@ def quantities_of(
     return sorted(quantities, key=attrgetter("start"))
 
 
+def with_similar_floats(quantity: Quantity) -> Quantity:
+    """The float of one item as those that are similar to it; other quantities as they are."""
+    if quantity.near is None:
+        return quantity
+    low = quantity.near.quantize(_SIMILAR, ROUND_FLOOR)
+    return replace(quantity, low=low, high=_next_double(low + _SIMILAR, 0))
+
+
 def either_ranges(quantities: Sequence[Quantity]) -> list[Quantity]:
     """Ranges of floats of which any is wanted, for nothing is in all of them: `0.15-0.18 or 0.07-0.09`."""
     floats = [each for each in quantities if each.field == "float" and not each.is_excluded]
@@ -261,11 +269,11 @@ def _float(match: re.Match[str]) -> Quantity | None:
     digits = -int(low.as_tuple().exponent)
     if low >= 1:
         return _quantity(match, "float", certain=certain, low=low, high=low)
-    near = low if digits > _MOST_DIGITS else None
-    if near is not None:
-        low, digits = low.quantize(_SIMILAR, ROUND_FLOOR), -int(_SIMILAR.as_tuple().exponent)
+    if digits > _MOST_DIGITS:
+        own = _quantity(match, "float", certain=certain, low=low - _ERROR, high=low + _ERROR)
+        return replace(own, near=low)
     high = _next_double(low + Decimal(1).scaleb(-digits), 0)
-    return replace(_quantity(match, "float", certain=certain, low=low, high=high), near=near)
+    return _quantity(match, "float", certain=certain, low=low, high=high)
 
 
 def _is_strict(groups: dict[str, str]) -> bool:

@@ -335,8 +335,7 @@ class Spellings:
 
         Of two digits it is where the text ends with a plural: `10 awp asiimovs`.
         """
-        longest = 2 if self._letters[-1].endswith("s") else 1
-        if len(self._letters[at]) > longest or at + 1 == len(self._words):
+        if len(self._letters[at]) > 1 + self._letters[-1].endswith("s") or at + 1 == len(self._words):
             return False
         if at == 0 and self._letters[0] == "1" and self._gaps[1].isspace() and self._letters[1].isalpha():
             return True  # `1 blue laminate`

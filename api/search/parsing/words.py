@@ -269,7 +269,7 @@ def is_counted(text: str, vocabulary: Vocabulary) -> bool:
     if attached_follows(letters, 0, vocabulary) or vocabulary.begins_with_measure(letters):
         return True
     name = [*takewhile(lambda word: word not in vocabulary.ignored, letters[: MAX_NAME + 1])]
-    plurals = (at for at, word in enumerate(name) if word.endswith("s"))
+    plurals = (at for at, word in enumerate(name) if not at or word.endswith("s"))
     return any(is_opened(vocabulary.spelling_at(letters, at)[1], vocabulary) for at in plurals)
 
 

@@ -60,7 +60,7 @@ def text_clauses(parsed: ParsedQuery) -> Clause:
             parts["should"].append(constant_score({"terms": {"name.letters": names}}, 1))
     near = [each.near for parse in parsed.parses for each in parse.quantities if each.near is not None]
     if near:
-        parts.setdefault("should", []).extend(constant_score(_about(each, by), 1) for each in near for by in _NEAR)
+        parts.setdefault("should", []).extend(constant_score(_within(each, by), 1) for each in near for by in _NEAR)
     if finishes := sorted(
         {name for parse in parsed.parses for each in _finishes(parse) for name in _folded(each, parse)}
     ):
@@ -167,7 +167,7 @@ def _finishes(parse: PlatformParse) -> list[str]:
     ]
 
 
-def _about(wear: Decimal, by: Decimal) -> Clause:
+def _within(wear: Decimal, by: Decimal) -> Clause:
     return {"range": {"float": {"gte": float(wear - by), "lte": float(wear + by)}}}
 
 

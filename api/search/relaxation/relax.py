@@ -14,6 +14,7 @@ from api.engine.clauses import Clause, probe
 from api.engine.responses import total_of
 from api.search.context import SearchContext
 from api.search.parsing.parse import ParsedQuery, Relaxation
+from api.search.parsing.quantities import with_similar_floats
 from api.search.parsing.words import Word
 from api.search.query.text import text_clauses
 from api.search.relaxation.fillers import any_of_items, is_of_one_weapon, offered_items, without_fillers
@@ -42,7 +43,21 @@ MISSPELT_FIRST = ("weapon", "phase", "exterior")
 
 
 async def relax(context: SearchContext) -> SearchContext:
-    """The same search with the relaxation that finds something; the same context if none does."""
+    """The same search with the relaxation that finds something; the same context if none does.
+
+    Where no item has the float of one that the text says, similar ones are wanted.
+    """
+    relaxed = await _relaxed_terms(context)
+    parsed = relaxed.query.parsed
+    similar = tuple(
+        replace(parse, quantities=tuple(map(with_similar_floats, parse.quantities))) for parse in parsed.parses
+    )
+    if similar == parsed.parses or any(await _have_items(context, [parsed])):
+        return relaxed
+    return relaxed.parsed_as(replace(parsed, parses=similar))
+
+
+async def _relaxed_terms(context: SearchContext) -> SearchContext:
     strict = context.query.parsed
     candidates = as_typed(strict)
     if not any(parse.terms for parsed in candidates for parse in parsed.parses):
@@ -155,16 +170,23 @@ def _words_to_correct(bases: Sequence[ParsedQuery]) -> list[Word]:
 
 async def _matching(context: SearchContext, candidates: Sequence[ParsedQuery]) -> list[bool]:
     """For each candidate whether an offered item has its terms and nothing excluded, whatever its quantities."""
-    if not candidates:
+    without = [
+        replace(each, parses=tuple(replace(parse, quantities=()) for parse in each.parses)) for each in candidates
+    ]
+    return await _have_items(context, without)
+
+
+async def _have_items(context: SearchContext, texts: Sequence[ParsedQuery]) -> list[bool]:
+    """For each text whether an offered item has what it asks for, whatever else the body filters."""
+    if not texts:
         return []
     forced = [*context.query.hidden_clauses, *context.query.forced_clauses.values()]
-    responses = await context.source.search_all([_probe(parsed, forced) for parsed in candidates])
+    responses = await context.source.search_all([_probe(parsed, forced) for parsed in texts])
     return [total_of(response) > 0 for response in responses]
 
 
 def _probe(parsed: ParsedQuery, forced: Sequence[Clause]) -> Clause:
-    """The search body that tells whether an offered item has the terms."""
-    terms_only = replace(parsed, parses=tuple(replace(parse, quantities=()) for parse in parsed.parses))
-    text = text_clauses(terms_only)
+    """The search body that tells whether an offered item has what a text asks for."""
+    text = text_clauses(parsed)
     query = {"bool": {**text, "filter": [OFFERED, *forced, *text.get("filter", ())]}}
     return probe(query)
