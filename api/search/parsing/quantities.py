@@ -38,7 +38,7 @@ _FEWEST = 10  # a lower number without a currency counts things: `around 4 cases
 ASKING_PRICE = "¤ASK"  # beside what a trade post asks, in a currency that it does not say
 # A float of more decimals is of one item. The game's have 24 bits (IEEE 754 binary32), which sources write out at
 # different lengths; others are similar if they begin with the same two decimals.
-_MOST_DIGITS, _ERROR, _SIMILAR = 7, Decimal("0.00000005"), Decimal("0.01")
+_MAX_DECIMALS, _ERROR, _SIMILAR = 7, Decimal("0.00000005"), Decimal("0.01")
 _CENTS = ("cents", "cent", "c", "¢", "ct")
 
 # with the words that a sentence has between: `doesn't cost`, `don't want to spend`, `can't go`
@@ -269,7 +269,7 @@ def _float(match: re.Match[str]) -> Quantity | None:
     digits = -int(low.as_tuple().exponent)
     if low >= 1:
         return _quantity(match, "float", certain=certain, low=low, high=low)
-    if digits > _MOST_DIGITS:
+    if digits > _MAX_DECIMALS:
         own = _quantity(match, "float", certain=certain, low=low - _ERROR, high=low + _ERROR)
         return replace(own, near=low)
     high = _next_double(low + Decimal(1).scaleb(-digits), 0)

@@ -14,7 +14,7 @@ from mappings.vocabulary.words import letters_of, letters_of_text, words_and_gap
 
 _NUMBER = re.compile(r"\d{1,9}k?")
 SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b\u2605]|\]\s*\[|\s/|/\s|\s&\s")  # of a list
-_LEAST_SEED, _SEEDS = 100, 1000  # seeds are between, where a number does not say that it is one
+_SEEDS = range(100, 1000)  # of numbers that do not say that they are seeds
 _JOINTS = re.compile(r"[.,*=\u00d7]")  # of a sum (`2100*4.4=9200`)
 
 
@@ -106,7 +106,7 @@ def _name_of(part: Part, vocabulary: Vocabulary) -> str:
 def _kind_of_quantity(quantity: Quantity) -> Kind:
     if quantity.field != "price":
         # `#123`, not the second of them or the number of an order
-        is_seed = bool(quantity.values) and _LEAST_SEED <= max(quantity.values) < _SEEDS
+        is_seed = bool(quantity.values) and max(quantity.values) in _SEEDS
         return Kind.QUANTITY if quantity.certain or is_seed else Kind.OTHER
     return Kind.PRICE if quantity.certain or quantity.low else Kind.NUMBER  # `14.50`
 

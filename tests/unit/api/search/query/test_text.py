@@ -9,10 +9,10 @@ CS2 = next(iter(shared_platforms()))
 
 def test_a_word_that_stands_for_a_name_is_not_wanted_itself_either() -> None:
     *_, clause = text_clauses(parse_query("keys not esports", [CS2]))["filter"]
-    typed, *meant = clause["bool"]["should"][0]["bool"]["must_not"]
+    typed, *others = clause["bool"]["should"][0]["bool"]["must_not"]
     assert typed["match"]["text"].split()[0] == "esports"
-    assert meant
-    assert typed not in meant
+    assert others
+    assert typed not in others
 
 
 def test_of_two_names_the_one_with_the_star_that_ends_the_text_comes_first() -> None:
