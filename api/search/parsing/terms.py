@@ -159,9 +159,9 @@ class _Reader(Spellings):
 
         An order that is not wanted is none, and beside a filler that is not of grammar (`no swap ak`) nothing else is.
         """
-        is_last = self._after_exclusions(end) == len(self._words) and not before_quantity
+        is_last = end == len(self._words) and not before_quantity
         if (is_last or PART_END.match(self._gaps[end])) and self._is_of_amount():
-            self._parsed.excludes_before, self._at = True, end  # `超过50刀不要`, `más de 40 no puedo`
+            self._parsed.excludes_before, self._at = True, end  # `超过50刀不要`, `más de 40 no`
             return True
         if self._ends_part(end - 1) and all(term.is_filler for term in self._parsed.terms):
             self._add_fillers(end)  # `i got nothing, ak redline`
