@@ -94,6 +94,18 @@ def may_mean_float(meanings: Sequence[Meaning], vocabulary: Vocabulary) -> bool:
     return not types or not types <= vocabulary.without_float or bool(values_of(meanings, "weapon"))
 
 
+def has_finish(term: Term, vocabulary: Vocabulary) -> bool:
+    """Whether it is a weapon, or a type whose items have finishes: those that have floats."""
+    is_numbered = any(value[-1:].isdecimal() for value in values_of(term.meanings, "phase"))  # as each that has phases
+    return "weapon" in term.fields or is_numbered or bool(values_of(term.meanings, "type") - vocabulary.without_float)
+
+
+def is_parted(word: str, term: Term, vocabulary: Vocabulary) -> bool:
+    """Whether a word and the type behind the name of a finish are a weapon: `specialist fade gloves`."""
+    entry = vocabulary.entries.get(letters_of([word, term.typed])) if term.fields == {"type"} else None
+    return entry is not None and bool(values_of(entry.meanings, "weapon"))
+
+
 def either_finish(terms: Sequence[Term], vocabulary: Vocabulary) -> tuple[str, ...]:
     """The names of the finishes of which a text names any (`karambit fade/slaughter`); empty: it does not."""
     names = [

@@ -13,6 +13,8 @@ from itertools import pairwise
 
 from api.search.parsing.combination import (
     either_finish,
+    has_finish,
+    is_parted,
     is_pasted_name,
     may_mean_float,
     says_nothing_of_items,
@@ -347,13 +349,14 @@ def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bo
     So `karambit doppler`, `doppler knife`, `cheapest doppler` and `doppler or fade` are no Gamma Doppler.
     """
     named = [term for term in terms if not term.is_filler]
-    is_of_item = is_ordered or any(_has_finish(term, vocabulary) for term in terms)
+    is_of_item = is_ordered or any(has_finish(term, vocabulary) for term in terms)
     if not is_of_item and (len(named) > 1 or not any(term.alternatives for term in named)):
         return ()
     both = (terms, named) if len(named) < len(terms) else (terms,)
     if [term for term in terms if term.alternatives] and (either := either_finish(terms, vocabulary)):
         return either
     runs = [run for some in both for run in mere_runs(some)]
+    runs += [run[1:] for run in runs if any(is_parted(run[0], term, vocabulary) for term in terms)]
     names = [{letters_of(each)} for run in runs for each in (run, dict.fromkeys(run))]  # `fade (100% fade)`
     for term in terms:
         translated = {letters_of_text(each.words) for each in term.meanings if not each.filters}
@@ -365,11 +368,6 @@ def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bo
     if len(finishes) != 1:  # an item has one
         return ()
     return tuple(name for letters in sorted(*finishes) for name in vocabulary.folded_finishes[letters])
-
-
-def _has_finish(term: Term, vocabulary: Vocabulary) -> bool:
-    """Whether it is a weapon, or a type whose items have finishes: those that have floats."""
-    return "weapon" in term.fields or bool(values_of(term.meanings, "type") - vocabulary.without_float)
 
 
 def narrowed(term: Term, vocabulary: Vocabulary) -> Term:

@@ -158,7 +158,8 @@ def _folded(name: str, parse: PlatformParse) -> tuple[str, ...]:
 def _finishes(parse: PlatformParse) -> list[str]:
     """What may be the whole name of a finish: neighbouring words that mean nothing else, or what stands for words."""
     if not _has_meanings(parse):
-        return []
+        names = [" ".join(run) for run in mere_runs([term for term in parse.terms if not term.is_filler])]
+        return [name for name in names if letters_of_text(name) in parse.platform.merged_vocabulary.finishes]
     alternatives = [option for term in parse.terms if term.alternatives for option in term.options]
     return [
         *map(" ".join, mere_runs(parse.terms)),
