@@ -21,6 +21,7 @@ from mappings.vocabulary.words import letters_of, letters_of_text
 # a dash, those of a table, or the bracket around an amount: `(~$272)`
 _BEFORE_ASKED = re.compile(r"\s(?:[-\u2013\u2014=]+\s*|\(\s*[~\u2248]?\s?)$")
 _HAS_WORD = re.compile(r"\w")
+_LABEL = re.compile(r"^price\s*[:=]?\s*", re.IGNORECASE)
 
 
 def with_skins(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
@@ -179,12 +180,15 @@ def with_asking_price(text: str, quantities: list[Quantity]) -> list[Quantity]:
     one item it is of what is offered, and all its amounts are.
     """
     last, is_pasted = quantities[-1], "|" in text
-    amounts = [each for each in quantities if each.field == "price" and AMOUNT_OF_LINE.fullmatch(each.typed)]
-    if not (is_pasted and any(each.near is not None for each in quantities)):
+    prices = [each for each in quantities if each.field == "price"]
+    if is_pasted and any(each.near is not None for each in quantities):
+        amounts = [each for each in prices if AMOUNT_OF_LINE.fullmatch(_LABEL.sub("", each.typed))]
+    else:
         # a watch has a bare one: `/alert AK-47 | Redline 14.50`
-        is_asked = is_pasted and PLAIN_AMOUNT.fullmatch(last.typed) and not BARE_AMOUNT.fullmatch(last.typed)
-        is_asked = (is_asked or _BEFORE_ASKED.search(text[: last.start])) and not _HAS_WORD.search(text, last.end)
-        amounts = [last] if is_asked and last in amounts else []
+        has_currency = PLAIN_AMOUNT.fullmatch(last.typed) and not BARE_AMOUNT.fullmatch(last.typed)
+        is_marked = _BEFORE_ASKED.search(text[: last.start]) and AMOUNT_OF_LINE.fullmatch(last.typed)
+        ends_line = last in prices and not _HAS_WORD.search(text, last.end)
+        amounts = [last] if ends_line and (is_marked or (is_pasted and has_currency)) else []
     return [
         replace(each, typed=f"{each.typed} {ASKING_PRICE}", currency=ASKED) if each in amounts else each
         for each in quantities

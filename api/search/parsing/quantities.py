@@ -140,9 +140,7 @@ _PRICE_FORMS = (
 ASKED = "ASK"  # the currency of `ASKING_PRICE`
 PLAIN_AMOUNT = re.compile(rf"(?:{_MARK}\s*)?{_NUMBER}(?:\s*{_UNIT})?", re.IGNORECASE)
 BARE_AMOUNT = re.compile(_NUMBER, re.IGNORECASE)
-AMOUNT_OF_LINE = re.compile(
-    rf"(?:price\s*[:=]?\s*)?{PLAIN_AMOUNT.pattern}(?:\s*[-~\u2013]\s*{PLAIN_AMOUNT.pattern})?", re.IGNORECASE
-)
+AMOUNT_OF_LINE = re.compile(rf"{PLAIN_AMOUNT.pattern}(?:\s*[-~\u2013]\s*{PLAIN_AMOUNT.pattern})?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

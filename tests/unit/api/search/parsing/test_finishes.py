@@ -24,6 +24,10 @@ CS2 = next(iter(shared_platforms()))
         ("sawed-off crimson batik well played", ()),
         ("cheapest ak", ()),
         ("doppler", ()),
+        ("doppler phase 2", ("doppler",)),
+        ("doppler emerald", ()),  # which only a longer one has
+        ("specialist fade gloves", ("fade",)),
+        ("glossy fade gloves", ()),
     ],
 )
 def test_a_finish_is_the_one_of_just_that_name(text: str, finishes: tuple[str, ...]) -> None:

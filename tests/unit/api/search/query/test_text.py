@@ -20,3 +20,10 @@ def test_of_two_names_the_one_with_the_star_that_ends_the_text_comes_first() -> 
     star = {"constant_score": {"filter": {"match": {"name.marks": "★"}}, "boost": 1}}
     assert star in starred["should"]
     assert star not in plain["should"]
+
+
+def test_a_finish_alone_comes_before_those_with_longer_names() -> None:
+    finish, other = (text_clauses(parse_query(text, [CS2])) for text in ("doppler prices", "ropz"))
+    named = {"constant_score": {"filter": {"terms": {"finish.folded": ["doppler"]}}, "boost": 1}}
+    assert named in finish["should"]
+    assert not any("finish.folded" in str(each) for each in other["should"])
