@@ -1,7 +1,7 @@
 """How the terms of a text, and its quantities, are meant beside each other. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from api.search.parsing.quantities import (
@@ -36,6 +36,11 @@ def with_skins(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
     return [*terms[:at], replace(terms[at], meanings=(_skin(vocabulary),)), *terms[at + 1 :]]
 
 
+def is_plain_skin(terms: Sequence[Term]) -> bool:
+    fields = {name for term in terms for name in term.fields}
+    return "exterior" in fields and "quality" not in fields
+
+
 def without_article(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
     """The terms, without a letter before a thing that is all that they say: no word of a name (`a awp mais cara`)."""
     named = [at for at, term in enumerate(terms) if not term.is_filler]
@@ -47,23 +52,19 @@ def without_article(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
 
 
 def without_opened(
-    text: str, terms: list[Term], excluded: list[Term], vocabulary: Vocabulary
+    text: str, terms: list[Term], excluded: list[Term], opened: Collection[str]
 ) -> tuple[list[Term], list[Term]]:
     """The terms and what is not wanted, those of a type that others open as mere words of names.
 
     In `chroma case key` a key is meant, and `no capsule keys` are keys of something else.
     """
-    types = [values_of(term.meanings, "type") for term in terms]
-    opened = frozenset(each for kinds in types for kind in kinds for each in vocabulary.opens.get(kind, ()))
-    if not opened:
-        return terms, excluded
 
     def is_before_opener(term: Term) -> bool:
-        is_opened = bool(values_of(term.meanings, "type") & opened)
+        is_opened = not values_of(term.meanings, "type").isdisjoint(opened)
         return is_opened and any(f"{term.typed} {each.typed}" in text for each in terms)
 
     return (
-        [_as_name(term) if kinds & opened else term for term, kinds in zip(terms, types, strict=True)],
+        [_as_name(term) if not values_of(term.meanings, "type").isdisjoint(opened) else term for term in terms],
         [_as_name(term) if is_before_opener(term) else term for term in excluded],
     )
 
@@ -93,12 +94,6 @@ def may_mean_float(meanings: Sequence[Meaning], vocabulary: Vocabulary) -> bool:
     """Whether things that are meant so may have a float: not a sticker, unless a weapon is beside it."""
     types = values_of(meanings, "type")
     return not types or not types <= vocabulary.without_float or bool(values_of(meanings, "weapon"))
-
-
-def has_finish(term: Term, vocabulary: Vocabulary) -> bool:
-    """Whether it is a weapon, or a type whose items have finishes: those that have floats."""
-    is_numbered = any(value[-1:].isdecimal() for value in values_of(term.meanings, "phase"))  # as each that has phases
-    return "weapon" in term.fields or is_numbered or bool(values_of(term.meanings, "type") - vocabulary.without_float)
 
 
 def is_parted(word: str, term: Term, vocabulary: Vocabulary) -> bool:
@@ -193,3 +188,9 @@ def with_asking_price(text: str, quantities: list[Quantity]) -> list[Quantity]:
         replace(each, typed=f"{each.typed} {ASKING_PRICE}", currency=ASKED) if each in amounts else each
         for each in quantities
     ]
+
+
+def symbols_of(text: str, *, with_punctuation: bool) -> str:
+    """The symbols of a text without words; punctuation left beside quantities (`,`, `-`) asks for nothing."""
+    symbols = text if with_punctuation else "".join(letter for letter in text if not letter.isascii())
+    return symbols.strip()

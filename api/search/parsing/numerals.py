@@ -69,11 +69,14 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
         if numbers > 1 and (ranges := vocabulary.amount_words.ranges.pattern) is not None:
             text = ranges.sub(_Ranges(vocabulary), text)
         text = vocabulary.amount_words.in_english(text, partial(_english, vocabulary=vocabulary), is_name)
-        if numbers > 1:
-            text = _GROUPED.sub(r"\1\2\3", text)
-            text = _NUMBERED.sub(partial(_each_numbered, vocabulary=vocabulary), text)
-        text = _SUB.sub("sub ", text)
+        text = _several_in_digits(text, vocabulary) if numbers > 1 else text
+        text = _SUB.sub("sub ", text) if "-" in text else text
     return _with_asked(text) if "@" in text or ASKING_PRICE in text else text
+
+
+def _several_in_digits(text: str, vocabulary: Vocabulary) -> str:
+    """The text, thousands joined (`2 000`), and each name that has one of several numbers written out."""
+    return _NUMBERED.sub(partial(_each_numbered, vocabulary=vocabulary), _GROUPED.sub(r"\1\2\3", text))
 
 
 def _numerals_in_digits(text: str, is_name: Callable[[str], bool], vocabulary: Vocabulary) -> str:

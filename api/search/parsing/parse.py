@@ -13,11 +13,12 @@ from itertools import pairwise
 
 from api.search.parsing.combination import (
     either_finish,
-    has_finish,
     is_parted,
     is_pasted_name,
+    is_plain_skin,
     may_mean_float,
     says_nothing_of_items,
+    symbols_of,
     with_any_seed,
     with_asking_price,
     with_one_currency,
@@ -182,16 +183,18 @@ def parse_text(
     terms = [term for piece in parsed for term in piece.terms]
     excluded = [term for piece in parsed for term in piece.excluded]
     sorts = [sort for piece in parsed for sort in piece.sorts]
-    terms, excluded = without_opened(text, _merged_alternatives(terms), excluded, vocabulary)
+    terms = _merged_alternatives(terms)
+    if opened := _opened_by(terms, vocabulary):
+        terms, excluded = without_opened(text, terms, excluded, opened)
     if [term for term in terms if term.is_filler]:
         terms = without_article(with_skins(terms, vocabulary), vocabulary)
-    if of_listing and vocabulary.plain and _is_plain_skin(terms):
+    if of_listing and vocabulary.plain and is_plain_skin(terms):
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
     if (quantities or sorts) and says_nothing_of_items(terms, vocabulary, is_sorted=bool(sorts)):
         terms = []
     if quantities and not sorts and _OF_LINE.search(text) and is_pasted_name(text, terms, vocabulary):
         quantities = with_asking_price(text, quantities)
-    quantities = with_any_seed(quantities)
+    quantities = with_any_seed(quantities) if quantities[1:] else quantities
     sort = _sort(sorts, quantities)
     terms = _with_whole_names(_as_things(terms, vocabulary), vocabulary) if has_order or sort else terms
     finishes = finishes_of(terms, vocabulary, is_ordered=bool(has_order or sort))
@@ -200,7 +203,7 @@ def parse_text(
     is_mere = bool(terms) and not (quantities or excluded or any(term.meanings for term in terms))
     is_unnamed = is_mere and letters_of_text(text) not in vocabulary.finishes
     has_words = any(words_of(piece) for piece in pieces)
-    symbols = "" if has_words else _symbols(" ".join(pieces), with_punctuation=not quantities)
+    symbols = "" if has_words else symbols_of(" ".join(pieces), with_punctuation=not quantities)
     others = tuple(each for each in quantities if _is_other(each, platform))
     return PlatformParse(
         platform,
@@ -259,7 +262,7 @@ def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quanti
         lambda: may_have_float(words_of(text), vocabulary),
     )
     quantities = with_numbers_attached(text, quantities, vocabulary, lambda rest: _names_weapon(rest, vocabulary))
-    return text, with_one_currency(quantities)
+    return text, with_one_currency(quantities) if quantities[1:] else quantities
 
 
 def _names_skin(text: str, vocabulary: Vocabulary) -> bool:
@@ -286,6 +289,12 @@ def _is_other(quantity: Quantity, platform: Platform) -> bool:
     """Whether it is an amount in a currency that is worth much more or less than the platform's."""
     both = {quantity.currency or platform.currency, platform.currency}
     return len(both) > 1 and not both <= _NEAR_CURRENCIES
+
+
+def _opened_by(terms: Sequence[Term], vocabulary: Vocabulary) -> set[str]:
+    """The types that things which the terms name open."""
+    openers = (kind for term in terms for kind in values_of(term.meanings, "type"))
+    return {each for kind in openers for each in vocabulary.opens.get(kind, ())}
 
 
 def _merged_alternatives(terms: Sequence[Term]) -> list[Term]:
@@ -338,25 +347,20 @@ def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:
     return "", frozenset()
 
 
-def _is_plain_skin(terms: Sequence[Term]) -> bool:
-    fields = {name for term in terms for name in term.fields}
-    return "exterior" in fields and "quality" not in fields
-
-
 def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bool) -> tuple[str, ...]:
     """The words that together are a finish: beside a weapon, its kind or an order, the one of just that name is meant.
 
     So `karambit doppler`, `doppler knife`, `cheapest doppler` and `doppler or fade` are no Gamma Doppler.
     """
     named = [term for term in terms if not term.is_filler]
-    is_of_item = is_ordered or any(has_finish(term, vocabulary) for term in terms)
+    is_of_item = is_ordered or any(_has_finish(term, vocabulary) for term in terms)
     if not is_of_item and (len(named) > 1 or not any(term.alternatives for term in named)):
         return ()
     both = (terms, named) if len(named) < len(terms) else (terms,)
     if [term for term in terms if term.alternatives] and (either := either_finish(terms, vocabulary)):
         return either
     runs = [run for some in both for run in mere_runs(some)]
-    runs += [run[1:] for run in runs if any(is_parted(run[0], term, vocabulary) for term in terms)]
+    runs += [run[1:] for run in runs if len(run) > 1 and any(is_parted(run[0], term, vocabulary) for term in terms)]
     names = [{letters_of(each)} for run in runs for each in (run, dict.fromkeys(run))]  # `fade (100% fade)`
     for term in terms:
         translated = {letters_of_text(each.words) for each in term.meanings if not each.filters}
@@ -368,6 +372,13 @@ def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bo
     if len(finishes) != 1:  # an item has one
         return ()
     return tuple(name for letters in sorted(*finishes) for name in vocabulary.folded_finishes[letters])
+
+
+def _has_finish(term: Term, vocabulary: Vocabulary) -> bool:
+    """Whether it is a weapon, a type whose items have finishes (those that have floats), or a numbered phase."""
+    if "weapon" in term.fields or values_of(term.meanings, "type") - vocabulary.without_float:
+        return True
+    return any(value[-1:].isdecimal() for value in values_of(term.meanings, "phase"))  # as each finish with phases has
 
 
 def narrowed(term: Term, vocabulary: Vocabulary) -> Term:
@@ -385,9 +396,3 @@ def _sort(sorts: Sequence[tuple[str, ...]], quantities: Sequence[Quantity]) -> s
         return ""
     fields = tuple(quantity.field for quantity in quantities)
     return next((sort for sort in sorts[0] if sort.startswith(fields)), sorts[0][0])
-
-
-def _symbols(text: str, *, with_punctuation: bool) -> str:
-    """The symbols of a text without words; punctuation left beside quantities (`,`, `-`) asks for nothing."""
-    symbols = text if with_punctuation else "".join(letter for letter in text if not letter.isascii())
-    return symbols.strip()

@@ -380,13 +380,12 @@ class Spellings:
         count = count_at(self._letters, at) or attached_at(self._words[at].typed, self._letters, at, self._vocabulary)
         carries = letters in self._vocabulary.carriers
         is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
-        is_name = role is Role.NAME or is_pasted(self._gaps, at)
-        is_filler = (bool(count) or is_many or letters in ignored or role is Role.FILLER) and not is_name
-        is_negation = role in NEGATING and not is_filler and self._is_negation(at, role)
-        otherwise = self._vocabulary.second_meanings.get(letters, ())
-        term = Term((self._words[at],), (), otherwise, is_filler=is_filler, is_negation=is_negation, count=count)
-        is_foreign = letters in self._vocabulary.foreign_goods
-        return replace(term, carries=carries, is_foreign=is_foreign) if carries or is_foreign else term
+        fills = bool(count) or is_many or letters in ignored or role is Role.FILLER
+        fills = fills and role is not Role.NAME and not is_pasted(self._gaps, at)
+        negates = role in NEGATING and not fills and self._is_negation(at, role)
+        second = self._vocabulary.second_meanings.get(letters, ())
+        term = Term((self._words[at],), (), second, is_filler=fills, is_negation=negates, count=count, carries=carries)
+        return replace(term, is_foreign=True) if letters in self._vocabulary.foreign_goods else term
 
 
 def _says_something(entry: Entry | None) -> bool:
