@@ -28,6 +28,7 @@ ITEM_SCORE = 2 * WHOLE_NAME_SCORE  # more than an item's whole name and its term
 HAS_STICKER: Clause = {"exists": {"field": "stickers"}}
 _STICKERS = "stickers.typed"
 _STAR = "★"
+_ANY = {"price": price_range(None, None, 0), "float": {"range": {"float": {"gte": 0}}}}
 _NEAR = (Decimal("0.0000001"), Decimal("0.0001"), Decimal("0.001"))  # what differs by less from a float comes first
 # One edit from 4 letters, two from 8, swapped neighbours are one; the first letter is never wrong.
 ONE_EDIT, TWO_EDITS = "AUTO:4,200", "AUTO:4,8"
@@ -326,7 +327,11 @@ def _all_words(text: str, field: str = "text") -> Clause:
 
 def _quantity(quantity: Quantity, minor_digits: int) -> Clause:
     if quantity.is_excluded:
-        return _none_of([_quantity(replace(quantity, is_excluded=False), minor_digits)])
+        none_of = _none_of([_quantity(replace(quantity, is_excluded=False), minor_digits)])
+        if quantity.field not in _ANY:
+            return none_of
+        # what has no price is not below one: `over 80 no`
+        return {"bool": {**none_of["bool"], "filter": [_ANY[quantity.field]]}}
     if quantity.field in ("seed", "pattern"):
         values = [str(value) for value in quantity.values]
         fields = ("seed", "pattern") if quantity.field == "pattern" else ("seed",)

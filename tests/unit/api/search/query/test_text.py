@@ -1,5 +1,6 @@
 """The clauses of a text's parse."""
 
+from api.engine.clauses import price_range
 from api.search.parsing.parse import parse_query
 from api.search.query.text import text_clauses
 from tests.support.platforms import shared_platforms
@@ -27,3 +28,10 @@ def test_a_finish_alone_comes_before_those_with_longer_names() -> None:
     named = {"constant_score": {"filter": {"terms": {"finish.folded": ["doppler"]}}, "boost": 1}}
     assert named in finish["should"]
     assert not any("finish.folded" in str(each) for each in other["should"])
+
+
+def test_what_has_no_price_is_not_below_the_one_that_is_not_wanted() -> None:
+    *_, over, wear = text_clauses(parse_query("ak over 80 no, no float above 0.1", [CS2]))["filter"]
+    price, worn = (clause["bool"]["should"][0]["bool"] for clause in (over, wear))
+    assert (price["filter"], [*price["must_not"][0]]) == ([price_range(None, None, 2)], ["range"])
+    assert worn["filter"] == [{"range": {"float": {"gte": 0}}}]
