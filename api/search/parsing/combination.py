@@ -59,13 +59,15 @@ def without_opened(
     In `chroma case key` a key is meant, and `no capsule keys` are keys of something else.
     """
 
+    def is_opened(term: Term) -> bool:
+        return not values_of(term.meanings, "type").isdisjoint(opened)
+
     def is_before_opener(term: Term) -> bool:
-        is_opened = not values_of(term.meanings, "type").isdisjoint(opened)
-        return is_opened and any(f"{term.typed} {each.typed}" in text for each in terms)
+        return any(f"{term.typed} {each.typed}" in text for each in terms)
 
     return (
-        [_as_name(term) if not values_of(term.meanings, "type").isdisjoint(opened) else term for term in terms],
-        [_as_name(term) if is_before_opener(term) else term for term in excluded],
+        [_as_name(term) if is_opened(term) else term for term in terms],
+        [_as_name(term) if is_opened(term) and is_before_opener(term) else term for term in excluded],
     )
 
 

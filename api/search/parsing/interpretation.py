@@ -6,7 +6,13 @@ from decimal import Decimal
 from typing import Any
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
-from api.search.parsing.quantities import ASKING_PRICE, OTHER_CURRENCY, Quantity, either_ranges
+from api.search.parsing.quantities import (
+    ASKING_PRICE,
+    OTHER_CURRENCY,
+    Quantity,
+    either_ranges,
+    with_similar_floats,
+)
 from api.search.parsing.words import Term
 from mappings.items.item import MAX_INTEGER
 
@@ -115,8 +121,8 @@ def _relaxed_quantities(strict: PlatformParse, items: Sequence[PlatformParse]) -
     """The quantities that none of the items of a text has, or has with another bound: that had a typo."""
     read = {each for item in items for each in _read_quantities(item)}
     read |= {("price", _number_of(quantity)) for item in items for quantity in item.other_amounts}
-    own = {quantity.typed for quantity in strict.quantities if quantity.near is not None}
-    similar = [each.typed for each in items[0].quantities if each.typed in own and each not in strict.quantities]
+    wears = [each for each in items[0].quantities if each.near is not None]
+    similar = [each.typed for each in wears if with_similar_floats(each) == each]
     respelt = {_amounts_of(quantity): quantity.typed for item in items for quantity in item.quantities}
     return [
         {

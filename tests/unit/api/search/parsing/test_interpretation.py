@@ -112,6 +112,12 @@ def test_the_price_that_a_trade_post_asks_is_left_out_and_said() -> None:
     assert explained(first, offer)["filters"]["float"]["min"] == 0.15
 
 
+def test_the_float_of_an_item_that_is_part_of_a_text_is_not_said_to_be_a_similar_one() -> None:
+    first = strict("Order 7: 2x AK-47 | Redline (Field-Tested) - float 0.24550940096378")
+    (offer,) = offered_items(first)
+    assert "similar" not in str(explained(first, offer)["relaxed"])
+
+
 def test_each_of_several_items_is_explained_with_what_is_said_of_it() -> None:
     first = strict("awp asiimov, deagle blaze 0.01, 3 months")
     read = any_of_items(first, offered_items(first))
